@@ -1,0 +1,46 @@
+// Every limit of the program in one place, with its reason. Over a limit is a named
+// error, never growth. What a business may want to change is in domain/policy.h instead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cardhour::limits {
+
+// HTTP. A create request with ten SSH keys is under 16 KiB.
+inline constexpr size_t kBodyBytes = 256 * 1024;
+inline constexpr size_t kHeaderBytes = 16 * 1024;
+inline constexpr size_t kConnections = 2'000;    // 64 KiB each at most
+inline constexpr size_t kWorkerQueue = 256;      // about 1 s of work; then 503
+inline constexpr int kWorkerThreads = 4;
+inline constexpr int kIoThreads = 2;
+inline constexpr int kHeaderTimeoutSeconds = 15;  // slow-header attacks
+inline constexpr int kIdleTimeoutSeconds = 75;
+inline constexpr int kWaitSecondsMax = 60;        // ?wait=
+inline constexpr size_t kSseStreams = 500;
+inline constexpr size_t kSseBacklogBytes = 256 * 1024;  // a slower reader is cut and resumes by id
+
+// Pages.
+inline constexpr int kPageDefault = 20;
+inline constexpr int kPageMax = 100;
+
+// Text people type.
+inline constexpr size_t kNameBytes = 128;
+inline constexpr size_t kLoginBytes = 64;
+inline constexpr size_t kPasswordBytesMin = 8;
+inline constexpr size_t kPasswordBytesMax = 256;
+inline constexpr size_t kNoteBytes = 500;
+inline constexpr size_t kSshKeyBytes = 8 * 1024;  // RSA 16384 with a comment fits
+inline constexpr int kSshKeysPerAccount = 20;
+inline constexpr int kTokensPerAccount = 50;
+inline constexpr size_t kIdempotencyKeyBytes = 128;
+
+// Shapes.
+inline constexpr int kCardsPerInstanceMax = 16;
+inline constexpr int64_t kDiskGibMax = 16 * 1024;
+
+// Loops: how much one pass may take before it yields.
+inline constexpr int kDueAccountsPerPass = 200;
+inline constexpr int kOperationWorkers = 8;
+
+}  // namespace cardhour::limits
