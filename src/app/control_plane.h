@@ -1,0 +1,43 @@
+// The control plane: all use cases and loops over one set of ports. It owns nothing of the
+// outside, holds no state that matters (everything is in the store), and can be thrown away
+// and made anew at any time.
+#pragma once
+
+#include "app/accounts.h"
+#include "app/deps.h"
+#include "app/events.h"
+#include "app/instances.h"
+#include "app/inventory.h"
+#include "app/loops/loops.h"
+#include "app/operations.h"
+#include "app/wallet.h"
+
+namespace cardhour {
+
+class ControlPlane {
+ public:
+  explicit ControlPlane(const Deps& deps_in)
+      : deps(deps_in),
+        accounts(deps),
+        inventory(deps),
+        wallet(deps),
+        instances(deps),
+        events(deps),
+        operations(deps),
+        observe(deps),
+        settle(deps),
+        reconcile(deps) {}
+
+  Deps deps;
+  Accounts accounts;
+  Inventory inventory;
+  Wallet wallet;
+  Instances instances;
+  Events events;
+  Operations operations;
+  ObserveLoop observe;
+  SettleLoop settle;
+  ReconcileLoop reconcile;
+};
+
+}  // namespace cardhour

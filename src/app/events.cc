@@ -1,0 +1,46 @@
+#include "app/events.h"
+
+namespace cardhour {
+namespace {
+
+Result<std::optional<AccountId>> audience(const Actor& actor, const Events::Query& query) {
+  if (!query.everybody) return std::optional<AccountId>(actor.account);
+  TRY(authorize(&actor, Permission::admin));
+  return std::optional<AccountId>();
+}
+
+}  // namespace
+
+Status record(Tx& tx, const Instance& instance, Timestamp at, const std::string& kind,
+              const std::string& actor, const std::string& reason, const std::string& detail) {
+  return tx.events().append(
+      Event{0, at, instance.account_id, instance.id, kind, actor, reason, detail});
+}
+
+Status record(Tx& tx, const AccountId& account, Timestamp at, const std::string& kind,
+              const std::string& actor, const std::string& reason, const std::string& detail) {
+  return tx.events().append(Event{0, at, account, std::nullopt, kind, actor, reason, detail});
+}
+
+Result<std::vector<Event>> Events::after(const Actor& actor, const Query& query, int64_t seq,
+                                         int limit) {
+  TRY_ASSIGN(const std::optional<AccountId> account, audience(actor, query));
+  std::vector<Event> events;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(events, tx.events().after(seq, account, query.instance, limit));
+    return {};
+  }));
+  return events;
+}
+
+Result<std::vector<Event>> Events::latest(const Actor& actor, const Query& query, int limit) {
+  TRY_ASSIGN(const std::optional<AccountId> account, audience(actor, query));
+  std::vector<Event> events;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(events, tx.events().latest(account, query.instance, limit));
+    return {};
+  }));
+  return events;
+}
+
+}  // namespace cardhour

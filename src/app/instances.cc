@@ -1,0 +1,602 @@
+#include "app/instances.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/events.h"
+#include "app/grants.h"
+#include "app/idempotency.h"
+#include "app/runs.h"
+#include "app/secrets.h"
+#include "base/check.h"
+#include "base/enum_text.h"
+#include "base/limits.h"
+
+namespace cardhour {
+namespace {
+
+tl::unexpected<Error> no_instance() {
+  return fail(ErrorCode::not_found, Text{"no such instance", "没有该实例"},
+              Text{"`cardhour ls` lists yours", "运行 `cardhour ls` 查看您的实例"});
+}
+
+tl::unexpected<Error> wrong_state(const Instance& instance, const Text& next) {
+  return fail(
+      ErrorCode::conflict,
+      text("the instance is {}", "实例当前状态为 {}", std::string(enum_text(instance.observed))),
+      next);
+}
+
+// The instance that an id or a name means to this actor; another account's is not found.
+Result<Instance> load(Tx& tx, const Actor& actor, const std::string& id_or_name) {
+  if (is_id_text(InstanceTag::kPrefix, id_or_name)) {
+    TRY_ASSIGN(const auto found, tx.instances().find(InstanceId{id_or_name}));
+    const bool visible = found && (found->account_id == actor.account ||
+                                   (actor.role == Role::admin && actor.scopes.admin));
+    if (visible) return *found;
+  }
+  if (id_or_name.size() > limits::kNameBytes || !is_valid_utf8_text(id_or_name)) {
+    return no_instance();
+  }
+  TRY_ASSIGN(const auto named, tx.instances().find_named(actor.account, id_or_name));
+  if (named.empty()) return no_instance();
+  if (named.size() > 1) {
+    return fail(
+        ErrorCode::conflict,
+        text("{} of your instances have this name", "您有 {} 台实例使用此名称", named.size()),
+        Text{"use the id", "请使用实例 ID"});
+  }
+  return named.front();
+}
+
+Status check_data_disk(const Policy& policy, int64_t bytes) {
+  if (bytes == 0) return {};
+  if (bytes < policy.data_disk_bytes_min || bytes > policy.data_disk_bytes_max) {
+    return invalid("data_disk_bytes", text("a data disk has {} to {}", "数据盘大小为 {} 到 {}",
+                                           for_people_bytes(policy.data_disk_bytes_min),
+                                           for_people_bytes(policy.data_disk_bytes_max)));
+  }
+  return {};
+}
+
+Status check_image(const Deps& deps, const std::string& image) {
+  TRY_ASSIGN(const std::vector<std::string> images, deps.engine.images());
+  if (std::find(images.begin(), images.end(), image) != images.end()) return {};
+  std::string known;
+  for (const std::string& name : images) known += (known.empty() ? "" : ", ") + name;
+  return invalid("image",
+                 text("no image \"{}\"", "没有镜像“{}”",
+                      is_valid_utf8_text(image) ? image.substr(0, 60) : std::string("?")),
+                 text("there are: {}", "可用镜像：{}", known));
+}
+
+std::string ipv4_of(const NetworkPlan& network, int64_t index) {
+  const size_t second_dot = network.subnet.find('.', network.subnet.find('.') + 1);
+  return fmt::format("{}.{}.{}", network.subnet.substr(0, second_dot), index / 256, index % 256);
+}
+
+// Claims the lowest free number of a kind for the instance.
+Result<int64_t> claim_number(Tx& tx, const Instance& instance, ClaimKind kind, int64_t first,
+                             int64_t last) {
+  TRY_ASSIGN(const auto number, tx.hosts().free_number(instance.host_id, kind, first, last));
+  if (!number) {
+    return fail(ErrorCode::no_capacity, text("the host has no free {} left", "主机上没有可用的 {}",
+                                             std::string(enum_text(kind))));
+  }
+  TRY(tx.hosts().insert_claim(Claim{instance.host_id, kind, *number, instance.id}));
+  return *number;
+}
+
+// Host ports that no instance has and no foreign process holds at the moment. The engine is
+// asked here, before the transaction.
+Result<std::vector<int>> bindable_ports(const Deps& deps) {
+  constexpr size_t kCandidates = 4;
+  std::set<int64_t> taken;
+  TRY(deps.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const auto claims, tx.hosts().claims());
+    for (const Claim& claim : claims) {
+      if (claim.kind == ClaimKind::ssh_port) taken.insert(claim.number);
+    }
+    return {};
+  }));
+  std::vector<int> ports;
+  for (int port = deps.network.ssh_port_first;
+       port <= deps.network.ssh_port_last && ports.size() < kCandidates; ++port) {
+    if (taken.contains(port)) continue;
+    TRY_ASSIGN(const bool free, deps.engine.port_is_free(port));
+    if (free) ports.push_back(port);
+  }
+  return ports;
+}
+
+Status claim_port(Tx& tx, Instance& instance, const std::vector<int>& candidates) {
+  TRY_ASSIGN(const auto claims, tx.hosts().claims());
+  for (const int port : candidates) {
+    const bool taken = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+      return claim.kind == ClaimKind::ssh_port && claim.host_id == instance.host_id &&
+             claim.number == port;
+    });
+    if (taken) continue;
+    instance.ssh_port = port;
+    return tx.hosts().insert_claim(Claim{instance.host_id, ClaimKind::ssh_port, port, instance.id});
+  }
+  return fail(ErrorCode::no_capacity,
+              Text{"no SSH port is free on the host now", "主机上暂时没有可用的 SSH 端口"},
+              Text{"try again", "请重试"});
+}
+
+Status allocate(Tx& tx, const Deps& deps, const Instance& instance,
+                const std::vector<CardId>& cards, Timestamp now) {
+  for (const CardId& card : cards) {
+    TRY(tx.hosts().insert_allocation(
+        Allocation{deps.entropy.id<AllocationId>(), card, instance.id, now, std::nullopt}));
+  }
+  return {};
+}
+
+// The new run of an instance: shape, frozen price, hold. The caller moves the lifecycle.
+Status begin_run(Tx& tx, const Deps& deps, Instance& instance, const Shape& shape,
+                 const Grant& granted, Timestamp now, const std::string& actor) {
+  CHECK(instance.held == Money{}, "one hold at a time");
+  instance.desired = Desired::running;
+  instance.mode = shape.mode;
+  instance.gpu_model = shape.gpu_model;
+  instance.gpu_count = shape.gpu_count;
+  instance.millicores = granted.share.millicores;
+  instance.memory_bytes = granted.share.memory_bytes;
+  instance.run_id = deps.entropy.id<RunId>();
+  instance.rate_per_hour = granted.price.rate_per_hour;
+  instance.stopped_at.reset();
+  clear_fault(instance);
+  TRY(allocate(tx, deps, instance, granted.placement.cards, now));
+  const Money hold = granted.price.burn();
+  if (hold == Money{}) return {};
+  LedgerTransaction head;
+  head.id = deps.entropy.id<TransactionId>();
+  head.account_id = instance.account_id;
+  head.instance_id = instance.id;
+  head.at = now;
+  head.actor = actor;
+  TRY(tx.ledger().append(hold_entry(std::move(head), hold)));
+  instance.held = hold;
+  return schedule_settlement(tx, deps, instance.account_id, now);
+}
+
+std::string shape_detail(const Instance& instance) {
+  if (instance.mode == Mode::no_gpu) {
+    return "mode=no_gpu rate=" + to_decimal(instance.rate_per_hour);
+  }
+  return fmt::format("mode={} gpu={} count={} rate={}", enum_text(instance.mode),
+                     instance.gpu_model, instance.gpu_count, to_decimal(instance.rate_per_hour));
+}
+
+// Keys and secrets of a new instance.
+Status make_identity(Tx& tx, const Deps& deps, Instance& instance) {
+  constexpr size_t kPasswordCharacters = 16;  // 80 bits
+  std::array<uint8_t, 32> seed;
+  deps.entropy.fill(seed);
+  const HostKey host_key = make_host_key(seed, instance.id.text);
+  MintedToken token = mint_token(deps, instance.account_id, TokenKind::instance, "");
+  token.token.instance_id = instance.id;
+  token.token.name = instance.id.text;
+  instance.host_key_fingerprint = host_key.fingerprint;
+  instance.secrets_sealed = seal_secrets(
+      deps, InstanceSecrets{host_key.private_pem, host_key.public_line,
+                            random_secret(deps.entropy, kPasswordCharacters), token.text});
+  return tx.accounts().insert_token(token.token);
+}
+
+Quote quote_of(const Deps& deps, const Shape& shape, const ShapePrice& price) {
+  Quote quote;
+  quote.gpu_model = shape.gpu_model;
+  quote.gpu_count = shape.gpu_count;
+  quote.mode = shape.mode;
+  quote.rate_per_hour = price.burn();
+  quote.hold = price.burn();
+  quote.minimum_unit = deps.policy.minimum_unit;
+  return quote;
+}
+
+// What a start would cost and whether it could be granted now.
+Status fill_quote(Tx& tx, const Deps& deps, const GrantRequest& request, Quote& quote) {
+  const Timestamp now = deps.clock.now();
+  TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
+  TRY_ASSIGN(const ShapePrice price, price_of(tx, request.shape));
+  TRY_ASSIGN(const Funds funds, load_funds(tx, request.account));
+  quote = quote_of(deps, request.shape, price);
+  quote.available = funds.available(now);
+  quote.needed = needed_for(funds, price, request.replaces);
+  quote.affordable = quote.available >= quote.needed;
+  const auto spaces = host_spaces(rows, request.shape.gpu_model, deps.policy);
+  for (const HostSpace& space : spaces) {
+    if (request.only_host && space.host != *request.only_host) continue;
+    quote.cards_free = std::max(quote.cards_free, static_cast<int>(space.free_cards.size()));
+  }
+  for (const Card& card : rows.cards) {
+    if (card.model == request.shape.gpu_model && card.simulated) quote.simulated = true;
+  }
+  const auto placement = place(
+      PlacementRequest{request.shape.gpu_count, request.new_disk_bytes, request.only_host}, spaces);
+  quote.placeable = placement.has_value();
+  if (placement) {
+    const CardShare share = shape_share(rows, placement->host, request.shape, deps.policy);
+    quote.millicores = share.millicores;
+    quote.memory_bytes = share.memory_bytes;
+  }
+  return {};
+}
+
+Result<InstanceView> view_of(Tx& tx, const Deps& deps, Instance instance) {
+  InstanceView view;
+  TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance.id));
+  if (operation) {
+    view.activity = enum_text(operation->step);
+    view.waiting_for = operation->last_error;
+  }
+  TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
+  for (const Allocation& allocation : allocations) view.cards.push_back(allocation.card_uuid);
+  if (!view.cards.empty()) {
+    TRY_ASSIGN(const auto cards, tx.hosts().cards());
+    for (const Card& card : cards) {
+      if (card.uuid == view.cards.front()) view.simulated = card.simulated;
+    }
+  }
+  const Timestamp now = deps.clock.now();
+  TRY_ASSIGN(const auto segments,
+             tx.ledger().segments(
+                 SegmentFilter{instance.account_id, std::nullopt, std::nullopt, instance.id}));
+  for (const Segment& segment : segments) {
+    view.cost_so_far += segment.closed_at ? segment.posted : segment_due(segment, now);
+    if (!segment.closed_at) view.burn_per_hour += segment.rate_per_hour * segment.quantity;
+  }
+  TRY_ASSIGN(const auto owner, tx.accounts().find(instance.account_id));
+  if (owner) view.owner = owner->login;
+  view.instance = std::move(instance);
+  return view;
+}
+
+std::string default_name(const Shape& shape, const InstanceId& id) {
+  const std::string base = shape.mode == Mode::no_gpu ? "no-gpu" : shape.gpu_model;
+  return base + "-" + id.text.substr(1, 4);
+}
+
+}  // namespace
+
+Result<Quote> Instances::quote(const AccountId& account, const RentRequest& request) {
+  TRY_ASSIGN(const Shape shape, check_shape(deps_, request.shape));
+  TRY(check_data_disk(deps_.policy, request.data_disk_bytes));
+  Quote quote;
+  const int64_t data =
+      request.data_disk_bytes > 0 ? request.data_disk_bytes : deps_.policy.data_disk_bytes;
+  GrantRequest wanted;
+  wanted.account = account;
+  wanted.shape = shape;
+  wanted.new_disk_bytes = deps_.policy.system_disk_bytes + data;
+  TRY(deps_.store.read([&](Tx& tx) { return fill_quote(tx, deps_, wanted, quote); }));
+  quote.system_disk_bytes = deps_.policy.system_disk_bytes;
+  quote.data_disk_bytes = data;
+  return quote;
+}
+
+Result<Quote> Instances::start_quote(const Actor& actor, const std::string& id,
+                                     const ShapeRequest& request) {
+  TRY_ASSIGN(const Shape shape, check_shape(deps_, request));
+  Quote quote;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const Instance instance, load(tx, actor, id));
+    GrantRequest wanted;
+    wanted.account = instance.account_id;
+    wanted.shape = shape;
+    wanted.only_host = instance.host_id;
+    wanted.replaces = instance.id;
+    TRY(fill_quote(tx, deps_, wanted, quote));
+    quote.system_disk_bytes = instance.system_disk_bytes;
+    quote.data_disk_bytes = instance.data_disk_bytes;
+    return {};
+  }));
+  return quote;
+}
+
+Result<Instance> Instances::rent(const Actor& actor, const RentRequest& request,
+                                 const Idempotency& idempotency) {
+  TRY_ASSIGN(const Shape shape, check_shape(deps_, request.shape));
+  TRY(check_data_disk(deps_.policy, request.data_disk_bytes));
+  Instance instance;
+  instance.id = deps_.entropy.id<InstanceId>();
+  TRY_ASSIGN(instance.name,
+             normalize_name(
+                 "name", request.name.empty() ? default_name(shape, instance.id) : request.name));
+  if (request.purpose.size() > limits::kNoteBytes || !is_valid_utf8_text(request.purpose)) {
+    return invalid("purpose", Text{"the purpose is at most 500 bytes of UTF-8 text",
+                                   "用途说明最多 500 字节的 UTF-8 文本"});
+  }
+  TRY(check_image(deps_, request.image));
+  TRY_ASSIGN(const std::vector<int> ports, bindable_ports(deps_));
+
+  instance.account_id = actor.account;
+  instance.image = request.image;
+  instance.purpose = request.purpose;
+  instance.nesting = request.nesting;
+  instance.system_disk_bytes = deps_.policy.system_disk_bytes;
+  instance.data_disk_bytes =
+      request.data_disk_bytes > 0 ? request.data_disk_bytes : deps_.policy.data_disk_bytes;
+  const Instance blank = instance;
+
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    instance = blank;  // the store may run the body again
+    const Timestamp now = deps_.clock.now();
+    TRY_ASSIGN(const std::string earlier, recall(tx, actor.account, idempotency));
+    if (!earlier.empty()) {
+      TRY_ASSIGN(instance, load(tx, actor, earlier));
+      return {};
+    }
+    GrantRequest wanted;
+    wanted.account = actor.account;
+    wanted.shape = shape;
+    wanted.new_disk_bytes = instance.system_disk_bytes + instance.data_disk_bytes;
+    wanted.new_instance = true;
+    TRY_ASSIGN(const Grant granted, grant(tx, deps_, wanted, now));
+    instance.host_id = granted.placement.host;
+    instance.created_at = now;
+    instance.observed = Observed::creating;
+    const NetworkPlan& network = deps_.network;
+    TRY(make_identity(tx, deps_, instance));
+    TRY(claim_port(tx, instance, ports));
+    TRY_ASSIGN(const int64_t address,
+               claim_number(tx, instance, ClaimKind::ipv4, network.ipv4_first, network.ipv4_last));
+    instance.ipv4 = ipv4_of(network, address);
+    TRY_ASSIGN(const int64_t idmap, claim_number(tx, instance, ClaimKind::idmap,
+                                                 network.idmap_first, network.idmap_last));
+    instance.idmap_base = network.idmap_base + idmap * 65'536;
+    TRY(begin_run(tx, deps_, instance, shape, granted, now, actor.name));
+    TRY(tx.instances().insert(instance));
+    TRY(ensure_operation(tx, deps_, instance, OperationKind::start, now));
+    TRY(record(tx, instance, now, "instance.creating", actor.name, "renter",
+               shape_detail(instance)));
+    return remember(tx, actor.account, idempotency, instance.id.text, now);
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<Instance> Instances::start(const Actor& actor, const std::string& id,
+                                  const ShapeRequest& request, const Idempotency& idempotency) {
+  TRY_ASSIGN(const Shape shape, check_shape(deps_, request));
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    const Timestamp now = deps_.clock.now();
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    TRY_ASSIGN(const std::string earlier, recall(tx, actor.account, idempotency));
+    if (!earlier.empty()) return {};
+    const bool same = instance.run_id && instance.mode == shape.mode &&
+                      instance.gpu_model == shape.gpu_model &&
+                      instance.gpu_count == shape.gpu_count;
+    if (same && instance.desired == Desired::running) return {};
+    const bool switching = instance.observed == Observed::running &&
+                           instance.mode == Mode::no_gpu && shape.mode != Mode::no_gpu;
+    if (instance.observed != Observed::stopped && !switching) {
+      return wrong_state(
+          instance,
+          instance.observed == Observed::in_bin
+              ? Text{"`cardhour restore` it first", "请先运行 `cardhour restore` 恢复"}
+              : Text{"stop it first, and wait until it is stopped", "请先关机并等待其停止"});
+    }
+    GrantRequest wanted;
+    wanted.account = instance.account_id;
+    wanted.shape = shape;
+    wanted.only_host = instance.host_id;
+    wanted.replaces = instance.id;
+    TRY_ASSIGN(const Grant granted, grant(tx, deps_, wanted, now));
+    if (switching) {
+      // The cards are granted; only now does the no-GPU run end.
+      TRY(close_segments(tx, deps_, instance, now, Cause::renter, actor.name));
+      instance.ready_at.reset();
+      instance.engine_run.clear();
+      advance(instance, LifecycleEvent::switch_shape);
+    } else {
+      advance(instance, LifecycleEvent::start);
+    }
+    TRY(begin_run(tx, deps_, instance, shape, granted, now, actor.name));
+    TRY(ensure_operation(tx, deps_, instance, OperationKind::start, now));
+    TRY(tx.instances().update(instance));
+    TRY(record(tx, instance, now, "instance.starting", actor.name, "renter",
+               shape_detail(instance)));
+    return remember(tx, actor.account, idempotency, instance.id.text, now);
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<Instance> Instances::restart(const Actor& actor, const std::string& id) {
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    const Timestamp now = deps_.clock.now();
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    if (instance.observed != Observed::running) {
+      return wrong_state(instance, Text{"`cardhour start` starts a stopped one",
+                                        "已停止的实例请用 `cardhour start` 开机"});
+    }
+    TRY(ensure_operation(tx, deps_, instance, OperationKind::restart, now));
+    TRY(tx.instances().update(instance));
+    return record(tx, instance, now, "instance.restarting", actor.name, "renter");
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<Instance> Instances::stop(const Actor& actor, const std::string& id) {
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    const Timestamp now = deps_.clock.now();
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    if (!next_state(instance.observed, LifecycleEvent::stop)) return {};  // stopped or on the way
+    const Cause cause = instance.account_id == actor.account ? Cause::renter : Cause::admin;
+    return order_stop(tx, deps_, instance,
+                      StopOrder{LifecycleEvent::stop, Desired::stopped, cause, now, actor.name, ""},
+                      now);
+  }));
+  deps_.changed();
+  return instance;
+}
+
+namespace {
+
+// Release in any state; `desired` is released or purged.
+Status release_in(Tx& tx, const Deps& deps, Instance& instance, Desired desired,
+                  const std::string& actor, Timestamp now) {
+  if (instance.observed == Observed::stopped) {
+    advance(instance, LifecycleEvent::release);
+    instance.desired = desired;
+    instance.bin_until = now + deps.policy.bin;
+    TRY(tx.instances().update(instance));
+    TRY(record(tx, instance, now, "instance.in_bin", actor, "renter",
+               "until=" + to_rfc3339(*instance.bin_until)));
+  } else if (next_state(instance.observed, LifecycleEvent::release)) {
+    TRY(order_stop(tx, deps, instance,
+                   StopOrder{LifecycleEvent::release, desired, Cause::renter, now, actor, ""},
+                   now));
+  } else if (instance.desired != Desired::purged && instance.desired != desired) {
+    instance.desired = desired;  // releasing or in the bin already: may still become a purge
+    TRY(tx.instances().update(instance));
+  }
+  if (instance.observed == Observed::in_bin && instance.desired == Desired::purged) {
+    TRY(ensure_operation(tx, deps, instance, OperationKind::purge, now));
+    TRY(record(tx, instance, now, "instance.purging", actor, "renter"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Instance> Instances::release(const Actor& actor, const std::string& id) {
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    return release_in(tx, deps_, instance, Desired::released, actor.name, deps_.clock.now());
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<Instance> Instances::purge(const Actor& actor, const std::string& id,
+                                  const std::string& confirm_name) {
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    if (instance.name != confirm_name) {
+      return invalid(
+          "confirm_name",
+          Text{"the name typed is not the name of this instance", "输入的名称与实例名称不一致"},
+          Text{"purging destroys its disks for good: type the name exactly",
+               "彻底删除将永久销毁磁盘：请准确输入实例名称"});
+    }
+    return release_in(tx, deps_, instance, Desired::purged, actor.name, deps_.clock.now());
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<Instance> Instances::restore(const Actor& actor, const std::string& id) {
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    const Timestamp now = deps_.clock.now();
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    if (instance.observed == Observed::purged || instance.desired == Desired::purged) {
+      return wrong_state(instance, Text{"it is gone for good", "该实例已被彻底删除"});
+    }
+    if (!next_state(instance.observed, LifecycleEvent::restore)) return {};  // not in the bin
+    advance(instance, LifecycleEvent::restore);
+    instance.desired = Desired::stopped;
+    instance.bin_until.reset();
+    if (instance.observed == Observed::stopped) instance.stopped_at = now;
+    TRY(tx.instances().update(instance));
+    return record(tx, instance, now, "instance.restored", actor.name, "renter");
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<Instance> Instances::rename(const Actor& actor, const std::string& id,
+                                   const std::string& name) {
+  TRY_ASSIGN(const std::string clean, normalize_name("name", name));
+  Instance instance;
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    instance.name = clean;
+    TRY(tx.instances().update(instance));
+    return record(tx, instance, deps_.clock.now(), "instance.renamed", actor.name, "renter");
+  }));
+  deps_.changed();
+  return instance;
+}
+
+Result<InstanceView> Instances::get(const Actor& actor, const std::string& id_or_name) {
+  InstanceView view;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(Instance instance, load(tx, actor, id_or_name));
+    TRY_ASSIGN(view, view_of(tx, deps_, std::move(instance)));
+    return {};
+  }));
+  return view;
+}
+
+Result<std::vector<InstanceView>> Instances::page(const Actor& actor, const InstanceFilter& filter,
+                                                  const Page& page) {
+  InstanceFilter own = filter;
+  if (!(actor.role == Role::admin && actor.scopes.admin)) own.account = actor.account;
+  std::vector<InstanceView> views;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(auto rows, tx.instances().page(own, page));
+    for (Instance& row : rows) {
+      TRY_ASSIGN(InstanceView view, view_of(tx, deps_, std::move(row)));
+      views.push_back(std::move(view));
+    }
+    return {};
+  }));
+  return views;
+}
+
+Result<Connection> Instances::connection(const Actor& actor, const std::string& id) {
+  Instance instance;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(instance, load(tx, actor, id));
+    return {};
+  }));
+  if (instance.account_id != actor.account) {
+    return fail(ErrorCode::forbidden,
+                Text{"only its renter may log in to it", "只有租用者可以登录该实例"});
+  }
+  TRY_ASSIGN(InstanceSecrets secrets, unseal_secrets(deps_, instance.secrets_sealed));
+  Connection connection;
+  connection.host = deps_.network.ssh_address;
+  connection.port = instance.ssh_port;
+  connection.password = std::move(secrets.password);
+  connection.host_key_fingerprint = instance.host_key_fingerprint;
+  connection.host_key_line = std::move(secrets.host_key_public);
+  return connection;
+}
+
+Status Instances::guest_shutdown(const Actor& guest, ShutdownKind kind) {
+  CHECK(guest.instance.has_value(), "only a guest reports a shutdown");
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    const Timestamp now = deps_.clock.now();
+    TRY_ASSIGN(auto instance, tx.instances().find(*guest.instance));
+    if (!instance) return no_instance();
+    if (instance->observed != Observed::running) return {};  // our own stop, most likely
+    TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance->id));
+    if (operation && operation->kind == OperationKind::restart) return {};  // our own restart
+    if (kind == ShutdownKind::reboot) {
+      return record(tx, *instance, now, "instance.rebooting", guest.name, "guest_shutdown");
+    }
+    return order_stop(tx, deps_, *instance,
+                      StopOrder{LifecycleEvent::stop, Desired::stopped, Cause::guest_shutdown, now,
+                                guest.name, ""},
+                      now);
+  }));
+  deps_.changed();
+  return {};
+}
+
+}  // namespace cardhour

@@ -1,0 +1,225 @@
+#include "app/inventory.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "app/events.h"
+
+namespace cardhour {
+namespace {
+
+bool holds_no_gpu_slot(const Instance& instance) {
+  return instance.mode == Mode::no_gpu && instance.run_id.has_value();
+}
+
+std::set<CardId> busy_cards(const InventoryRows& rows) {
+  std::set<CardId> busy;
+  for (const Allocation& allocation : rows.allocations) busy.insert(allocation.card_uuid);
+  return busy;
+}
+
+bool rentable(const Card& card) { return card.present && card.fault.empty(); }
+
+int64_t disk_quota(const InventoryRows& rows, const HostId& host) {
+  int64_t bytes = 0;
+  for (const Instance& instance : rows.instances) {
+    if (instance.host_id == host) bytes += instance.system_disk_bytes + instance.data_disk_bytes;
+  }
+  return bytes;
+}
+
+int no_gpu_slots(const Host& host, const InventoryRows& rows, const Policy& policy) {
+  const int by_cpu = policy.host_no_gpu_millicores / policy.no_gpu_millicores;
+  const auto by_memory =
+      static_cast<int>(policy.host_no_gpu_memory_bytes / policy.no_gpu_memory_bytes);
+  int used = 0;
+  for (const Instance& instance : rows.instances) {
+    if (instance.host_id == host.id && holds_no_gpu_slot(instance)) ++used;
+  }
+  return std::min(by_cpu, by_memory) - used;
+}
+
+Text model_unknown(const std::string& model) {
+  return text("no GPU model \"{}\" in the catalog", "目录中没有 GPU 型号“{}”", model.substr(0, 40));
+}
+
+}  // namespace
+
+CardShare card_share(const Host& host, int cards_on_host, const Policy& policy) {
+  const int cards = std::max(cards_on_host, 1);
+  CardShare share;
+  const int millicores = host.cpu_total * 1000 - policy.host_no_gpu_millicores;
+  share.millicores = std::max(millicores / cards, policy.card_millicores_min);
+  const int64_t memory = host.memory_bytes - policy.host_no_gpu_memory_bytes;
+  share.memory_bytes = std::max(memory / cards / kMiB * kMiB, policy.card_memory_bytes_min);
+  return share;
+}
+
+Result<InventoryRows> load_inventory(Tx& tx) {
+  InventoryRows rows;
+  TRY_ASSIGN(rows.hosts, tx.hosts().all());
+  TRY_ASSIGN(rows.cards, tx.hosts().cards());
+  TRY_ASSIGN(rows.allocations, tx.hosts().active_allocations());
+  TRY_ASSIGN(rows.instances, tx.instances().alive());
+  return rows;
+}
+
+std::vector<HostSpace> host_spaces(const InventoryRows& rows, const std::string& model,
+                                   const Policy& policy) {
+  const std::set<CardId> busy = busy_cards(rows);
+  std::vector<HostSpace> spaces;
+  for (const Host& host : rows.hosts) {
+    if (!host.reachable) continue;
+    HostSpace space;
+    space.host = host.id;
+    space.disk_free_bytes = host.pool_total_bytes - disk_quota(rows, host.id);
+    space.no_gpu_slots_free = no_gpu_slots(host, rows, policy);
+    for (const Card& card : rows.cards) {
+      if (card.host_id != host.id) continue;
+      ++space.cards_total;
+      if (busy.contains(card.uuid))
+        ++space.cards_busy;
+      else if (rentable(card) && card.model == model)
+        space.free_cards.push_back(FreeCard{card.uuid, card.pci_address, card.numa_node});
+    }
+    spaces.push_back(std::move(space));
+  }
+  return spaces;
+}
+
+Result<std::vector<Offer>> Inventory::offers(const std::optional<AccountId>& viewer) {
+  InventoryRows rows;
+  PriceBook book;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(rows, load_inventory(tx));
+    TRY_ASSIGN(std::vector<Price> prices, tx.hosts().prices());
+    book = PriceBook(std::move(prices));
+    return {};
+  }));
+  const std::set<CardId> busy = busy_cards(rows);
+  std::vector<Offer> offers;
+  for (const Host& host : rows.hosts) {
+    std::map<std::string, Offer> by_model;
+    int cards_on_host = 0;
+    for (const Card& card : rows.cards) {
+      if (card.host_id != host.id) continue;
+      ++cards_on_host;
+      if (!card.present || !book.per_hour(card.model, Mode::on_demand)) continue;
+      Offer& offer = by_model[card.model];
+      ++offer.cards_total;
+      if (rentable(card) && !busy.contains(card.uuid)) ++offer.cards_free;
+      offer.simulated = card.simulated;
+    }
+    std::set<AccountId> tenants;
+    for (const Instance& instance : rows.instances) {
+      if (instance.host_id != host.id || !instance.run_id) continue;
+      if (!viewer || instance.account_id != *viewer) tenants.insert(instance.account_id);
+    }
+    const CardShare share = card_share(host, cards_on_host, deps_.policy);
+    for (auto& [model, offer] : by_model) {
+      offer.model = model;
+      if (const GpuModel* known = deps_.catalog.by_key(model)) offer.specification = *known;
+      offer.host_id = host.id;
+      offer.host = host.name;
+      offer.reachable = host.reachable;
+      if (!host.reachable) offer.cards_free = 0;
+      offer.tenants = static_cast<int>(tenants.size());
+      offer.millicores_per_card = share.millicores;
+      offer.memory_bytes_per_card = share.memory_bytes;
+      offer.disk_free_bytes =
+          std::max<int64_t>(host.pool_total_bytes - disk_quota(rows, host.id), 0);
+      offer.driver_version = host.driver_version;
+      offer.cuda_version = host.cuda_version;
+      offer.on_demand_per_hour = *book.per_hour(model, Mode::on_demand);
+      offer.no_gpu_per_hour = book.per_hour(model, Mode::no_gpu).value_or(Money{});
+      offers.push_back(std::move(offer));
+    }
+  }
+  return offers;
+}
+
+Result<std::vector<Host>> Inventory::hosts() {
+  std::vector<Host> hosts;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(hosts, tx.hosts().all());
+    return {};
+  }));
+  return hosts;
+}
+
+Result<std::vector<CardView>> Inventory::cards() {
+  std::vector<CardView> views;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
+    std::map<CardId, InstanceId> holders;
+    for (const Allocation& a : rows.allocations) holders[a.card_uuid] = a.instance_id;
+    for (const Card& card : rows.cards) {
+      CardView view{card, "free", std::nullopt, ""};
+      if (const auto holder = holders.find(card.uuid); holder != holders.end()) {
+        view.state = "rented";
+        view.instance_id = holder->second;
+        TRY_ASSIGN(const auto instance, tx.instances().find(holder->second));
+        if (instance) {
+          TRY_ASSIGN(const auto account, tx.accounts().find(instance->account_id));
+          if (account) view.renter = account->login;
+        }
+      } else if (!card.present) {
+        view.state = "absent";
+      } else if (!card.fault.empty()) {
+        view.state = "sick";
+      }
+      views.push_back(std::move(view));
+    }
+    return {};
+  }));
+  return views;
+}
+
+Result<std::vector<Price>> Inventory::prices() {
+  std::vector<Price> prices;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(prices, tx.hosts().prices());
+    return {};
+  }));
+  return prices;
+}
+
+Status Inventory::set_price(const Actor& by, const std::string& model, Mode mode, Money per_hour) {
+  Price price{"", mode, per_hour};
+  if (mode == Mode::on_demand) {
+    const GpuModel* known = deps_.catalog.by_word(model);
+    if (known == nullptr) {
+      return fail(ErrorCode::not_found, model_unknown(model),
+                  text("known: {}", "可用型号：{}", deps_.catalog.keys()), "model");
+    }
+    price.model = known->key;
+  }
+  if (per_hour.micro < 0 || per_hour > Money{10'000'000'000}) {
+    return invalid("per_hour", Text{"a price is between 0 and 10000 an hour",
+                                    "价格须在每小时 0 到 10000 之间"});
+  }
+  const Timestamp now = deps_.clock.now();
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
+    TRY(tx.hosts().set_price(price));
+    return tx.events().append(Event{0, now, std::nullopt, std::nullopt, "price.set", by.name,
+                                    "admin",
+                                    "model=" + (price.model.empty() ? "no_gpu" : price.model) +
+                                        " per_hour=" + to_decimal(per_hour)});
+  }));
+  deps_.changed();
+  return {};
+}
+
+Status Inventory::seed_prices(const std::vector<Price>& defaults) {
+  return deps_.store.write([&](Tx& tx) -> Status {
+    TRY_ASSIGN(std::vector<Price> rows, tx.hosts().prices());
+    const PriceBook book(std::move(rows));
+    for (const Price& price : defaults) {
+      if (!book.per_hour(price.model, price.mode)) TRY(tx.hosts().set_price(price));
+    }
+    return {};
+  });
+}
+
+}  // namespace cardhour

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <map>
+
+#include "app/events.h"
+#include "app/loops/loops.h"
+#include "app/runs.h"
+#include "app/settlement.h"
+
+namespace cardhour {
+namespace {
+
+// A reboot from inside reads "stopped" for a moment: what is seen stopped must still be so
+// this much later before it counts.
+constexpr Duration kStoppedForGood = seconds(2);
+
+Status upsert_host(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus& gpus,
+                   Timestamp now, HostId& id) {
+  TRY_ASSIGN(const auto hosts, tx.hosts().all());
+  Host host;
+  for (const Host& row : hosts) {
+    if (row.name == seen.name) host = row;
+  }
+  if (host.id.empty()) host.id = deps.entropy.id<HostId>();
+  host.name = seen.name;
+  host.cpu_total = seen.cpu_total;
+  host.memory_bytes = seen.memory_bytes;
+  host.pool_total_bytes = seen.pool_total_bytes;
+  host.pool_used_bytes = seen.pool_used_bytes;
+  host.driver_version = gpus.driver_version;
+  host.cuda_version = gpus.cuda_version;
+  host.last_seen_at = now;
+  host.reachable = true;
+  id = host.id;
+  return tx.hosts().upsert(host);
+}
+
+// The card as the driver and the engine together see it: NVML by UUID, Incus by PCI address.
+Card join_card(const Deps& deps, const HostId& host, const EngineHost& engine,
+               const ProbedGpus& gpus, const ProbedCard& probed) {
+  Card card;
+  card.uuid = probed.uuid;
+  card.host_id = host;
+  card.driver_name = probed.name;
+  card.pci_address = probed.pci_address;
+  card.card_index = probed.index;
+  card.vram_bytes = probed.memory_total_bytes.value_or(0);
+  card.numa_node = probed.numa_node;
+  card.simulated = gpus.simulated;
+  const GpuModel* model = deps.catalog.by_driver_name(probed.name, card.vram_bytes);
+  card.model = model ? model->key : probed.name;
+  card.fault = probed.fault;
+  const auto& pci = engine.gpu_pci;
+  const bool engine_sees = std::find(pci.begin(), pci.end(), probed.pci_address) != pci.end();
+  if (card.fault.empty() && !gpus.simulated && !engine_sees) {
+    card.fault = "the engine does not see this card";
+  }
+  return card;
+}
+
+Status upsert_cards(Tx& tx, const Deps& deps, const HostId& host, const EngineHost& engine,
+                    const ProbedGpus& gpus) {
+  TRY_ASSIGN(const auto known, tx.hosts().cards());
+  for (const ProbedCard& probed : gpus.cards) {
+    TRY(tx.hosts().upsert_card(join_card(deps, host, engine, gpus, probed)));
+  }
+  for (Card card : known) {
+    if (card.host_id != host || !card.present) continue;
+    const bool seen = std::any_of(gpus.cards.begin(), gpus.cards.end(),
+                                  [&](const ProbedCard& p) { return p.uuid == card.uuid; });
+    if (seen) continue;
+    card.present = false;
+    TRY(tx.hosts().upsert_card(card));
+  }
+  return {};
+}
+
+// No news is no charge: after a while without proof of life the segments close at the last.
+Status note_silence(Tx& tx, const Deps& deps, Timestamp now) {
+  TRY_ASSIGN(const auto hosts, tx.hosts().all());
+  for (Host host : hosts) {
+    if (!host.reachable || now - host.last_seen_at < deps.policy.host_silent_after) continue;
+    host.reachable = false;
+    TRY(tx.hosts().upsert(host));
+    TRY(tx.events().append(Event{0, now, std::nullopt, std::nullopt, "host.silent",
+                                 "system:observe", "host_silent", "host=" + host.name}));
+    TRY_ASSIGN(const auto instances, tx.instances().alive());
+    for (Instance instance : instances) {
+      if (instance.host_id != host.id || instance.observed != Observed::running) continue;
+      TRY(close_segments(tx, deps, instance, host.last_seen_at, Cause::host_silent,
+                         "system:observe"));
+      instance.reachable = false;
+      TRY(tx.instances().update(instance));
+      TRY(record(tx, instance, now, "instance.unreachable", "system:observe", "host_silent"));
+    }
+  }
+  return {};
+}
+
+// The engine shows it running: the run goes on, and after a silence billing resumes now.
+Status note_running(Tx& tx, const Deps& deps, Instance instance, const EngineInstance& seen,
+                    Timestamp now) {
+  if (instance.reachable && instance.engine_run == seen.run) return {};
+  if (!instance.reachable) {
+    TRY_ASSIGN(const auto open, tx.ledger().open_segments_of(instance.id));
+    TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
+    std::vector<CardId> cards;
+    for (const Allocation& allocation : allocations) cards.push_back(allocation.card_uuid);
+    if (open.empty()) TRY(open_segment(tx, deps, instance, now, Cause::host_back, cards));
+    instance.reachable = true;
+    TRY(record(tx, instance, now, "instance.reachable", "system:observe", "host_back"));
+  }
+  instance.engine_run = seen.run;  // a reboot from inside keeps segment and rate
+  return tx.instances().update(instance);
+}
+
+// Stopped or deleted behind our back: the run ended at the last proof of life.
+Status note_vanished(Tx& tx, const Deps& deps, Instance instance, bool gone, Timestamp last_alive,
+                     Timestamp now) {
+  const Cause cause = instance.reachable ? Cause::vanished : Cause::host_reboot;
+  TRY(close_segments(tx, deps, instance, last_alive, cause, "system:observe"));
+  TRY(tx.hosts().release_allocations(instance.id, now));
+  advance(instance, LifecycleEvent::vanish);
+  instance.desired = Desired::stopped;
+  instance.run_id.reset();
+  instance.engine_run.clear();
+  instance.ready_at.reset();
+  instance.reachable = true;
+  instance.stopped_at = now;
+  instance.notice_reason.clear();
+  instance.notice_deadline.reset();
+  instance.notice_delivered = true;
+  if (gone) {
+    set_fault(instance, "vanished",
+              Text{"the instance was deleted from the engine by somebody else",
+                   "实例已被他人从引擎中删除"},
+              Text{"a start makes its system disk anew from the image; the data disk is kept if "
+                   "it is still there",
+                   "重新开机会从镜像重建系统盘；数据盘若仍存在则保留"});
+  } else {
+    set_fault(instance, "vanished",
+              Text{"the instance was stopped outside of Cardhour", "实例在 Cardhour 之外被停止"},
+              Text{"start it again", "请重新开机"});
+  }
+  TRY(tx.instances().update(instance));
+  return record(tx, instance, now, "instance.stopped", "system:observe",
+                cause == Cause::vanished ? "vanished" : "host_reboot");
+}
+
+// The engine runs what should be stopped: it is stopped again, and never charged.
+Status note_stray(Tx& tx, const Deps& deps, Instance instance, Timestamp now) {
+  advance(instance, LifecycleEvent::stray);
+  TRY(ensure_operation(tx, deps, instance, OperationKind::stop, now));
+  TRY(tx.instances().update(instance));
+  return record(tx, instance, now, "instance.stray", "system:observe",
+                "the engine ran it without a grant");
+}
+
+}  // namespace
+
+Status ObserveLoop::look_at_hosts() {
+  const auto hosts = deps_.engine.hosts();
+  const Timestamp now = deps_.clock.now();
+  if (!hosts) {
+    TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
+    return fail(hosts.error());
+  }
+  TRY_ASSIGN(const ProbedGpus gpus, deps_.probe.probe());
+  return deps_.store.write([&](Tx& tx) -> Status {
+    for (const EngineHost& seen : *hosts) {
+      HostId id;
+      TRY(upsert_host(tx, deps_, seen, gpus, now, id));
+      TRY(upsert_cards(tx, deps_, id, seen, gpus));
+    }
+    return note_silence(tx, deps_, now);  // of hosts that did not show up
+  });
+}
+
+Status ObserveLoop::look_at(const Instance& instance, Timestamp last_alive) {
+  // The row was read before the engine is asked, and its version guards the conclusion.
+  TRY_ASSIGN(const auto seen, deps_.engine.find(instance.id));
+  const bool running = seen && seen->status == EngineStatus::running;
+  if (seen && seen->status == EngineStatus::busy) return {};
+  const Timestamp now = deps_.clock.now();
+  bool for_good = false;
+  if (instance.observed == Observed::running && !running) {
+    const auto [suspect, fresh] = suspects_.try_emplace(instance.id, Suspect{now, last_alive});
+    for_good = !fresh && now - suspect->second.since >= kStoppedForGood;
+    last_alive = suspect->second.last_alive;
+    if (!for_good) return {};
+  }
+  suspects_.erase(instance.id);
+  return deps_.store.write([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const auto fresh, tx.instances().find(instance.id));
+    TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance.id));
+    if (!fresh || fresh->version != instance.version || operation) return {};
+    if (instance.observed == Observed::running && running) {
+      return note_running(tx, deps_, *fresh, *seen, now);
+    }
+    if (instance.observed == Observed::running) {
+      return note_vanished(tx, deps_, *fresh, !seen, last_alive, now);
+    }
+    if (running) return note_stray(tx, deps_, *fresh, now);
+    return {};
+  });
+}
+
+Status ObserveLoop::pass() {
+  std::map<HostId, Timestamp> last_alive;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const auto hosts, tx.hosts().all());
+    for (const Host& host : hosts) last_alive[host.id] = host.last_seen_at;
+    return {};
+  }));
+  TRY(look_at_hosts());
+
+  std::vector<Instance> known;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(known, tx.instances().alive());
+    return {};
+  }));
+  TRY_ASSIGN(const auto seen, deps_.engine.list());
+  std::map<InstanceId, EngineInstance> by_id;
+  for (const EngineInstance& instance : seen) by_id[instance.id] = instance;
+  for (const Instance& instance : known) {
+    const auto found = by_id.find(instance.id);
+    const bool running = found != by_id.end() && found->second.status == EngineStatus::running;
+    const bool as_expected =
+        instance.observed == Observed::running
+            ? running && instance.reachable && found->second.run == instance.engine_run
+            : !running;
+    const bool steady = instance.observed == Observed::running ||
+                        instance.observed == Observed::stopped ||
+                        instance.observed == Observed::in_bin;
+    if (as_expected) suspects_.erase(instance.id);
+    if (as_expected || !steady) continue;
+    TRY(look_at(instance, last_alive[instance.host_id]));
+  }
+  return {};
+}
+
+}  // namespace cardhour

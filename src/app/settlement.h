@@ -1,0 +1,42 @@
+// Settlement: opening, closing and booking segments, inside the transaction of the change
+// that causes it. The one owner of these invariants: charges are cumulative (posted = due),
+// the wallet never goes below zero (what would is written off), and an account with open
+// segments always has a next settlement. Internal to app/.
+#pragma once
+
+#include <vector>
+
+#include "app/deps.h"
+#include "domain/instance.h"
+#include "domain/ledger.h"
+
+namespace cardhour {
+
+// The account's open segments and its wallet, and what follows from them.
+struct Funds {
+  std::vector<Segment> open;
+  Money wallet;  // as booked, holds not included
+  Money held;
+  Money accrued(Timestamp now) const { return cardhour::accrued(open, now); }
+  Money available(Timestamp now) const { return wallet - accrued(now); }
+  std::optional<Timestamp> covered_until(Timestamp now) const;
+};
+Result<Funds> load_funds(Tx& tx, const AccountId& account);
+
+// Opens the segment of the instance's present shape at `at`.
+Status open_segment(Tx& tx, const Deps& deps, const Instance& instance, Timestamp at, Cause cause,
+                    const std::vector<CardId>& cards);
+
+// Closes and books the instance's open segments at `at` (not before what is booked already).
+Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timestamp at, Cause cause,
+                      const std::string& actor);
+
+// Books what the account owes at `until`, and sets its next settlement as seen from `now`.
+Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Timestamp until,
+                      const std::string& actor);
+
+// The next instant at which the settle loop must look at the account: the hour (spread), the
+// start of the arrears notice, and the end of what the wallet covers.
+Status schedule_settlement(Tx& tx, const Deps& deps, const AccountId& account, Timestamp now);
+
+}  // namespace cardhour
