@@ -1,0 +1,64 @@
+#include "adapters/sql/backup.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace cardhour::sql {
+
+namespace {
+
+tl::unexpected<Error> file_error(const std::string& path) {
+  return fail(
+      ErrorCode::store_unavailable,
+      text("the backup {} cannot be written: {}", "备份 {} 无法写入：{}", path,
+           std::string(std::strerror(errno))),
+      text("Check the directory, its owner and the free space.", "请检查目录、属主与剩余空间。"));
+}
+
+Status create_empty(const std::string& path) {
+  ::unlink(path.c_str());
+  const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) return file_error(path);
+  ::close(file);
+  return {};
+}
+
+Status flush(const std::string& path, int flags) {
+  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (file < 0) return file_error(path);
+  const bool flushed = ::fsync(file) == 0;
+  auto error = flushed ? Status{} : Status(file_error(path));
+  ::close(file);
+  return error;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
+Status write_copy(Connection& connection, const std::string& partial, const std::string& path) {
+  TRY(create_empty(partial));
+  TRY(connection.execute("VACUUM INTO " + quoted(partial)));
+  TRY(flush(partial, O_RDWR));
+  if (std::rename(partial.c_str(), path.c_str()) != 0) return file_error(path);
+  const auto directory = std::filesystem::path(path).parent_path();
+  return flush(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace
+
+Status copy_database(Connection& connection, const std::string& path) {
+  const std::string partial = path + ".partial";
+  Status status = write_copy(connection, partial, path);
+  if (!status) ::unlink(partial.c_str());
+  return status;
+}
+
+}  // namespace cardhour::sql

@@ -1,0 +1,36 @@
+// Hosts, cards, what is granted of them, and prices in SQL; see ports/store.h.
+#pragma once
+
+#include "adapters/sql/connection.h"
+#include "ports/store.h"
+
+namespace cardhour::sql {
+
+class SqlHostRepository : public HostRepository {
+ public:
+  explicit SqlHostRepository(Connection& connection) : connection_(connection) {}
+
+  Status upsert(const Host& host) override;
+  Result<std::vector<Host>> all() override;
+  Status upsert_card(const Card& card) override;
+  Result<std::vector<Card>> cards() override;
+
+  Status insert_allocation(const Allocation& allocation) override;
+  Result<std::vector<Allocation>> active_allocations() override;
+  Result<std::vector<Allocation>> active_allocations_of(const InstanceId& id) override;
+  Status release_allocations(const InstanceId& id, Timestamp at) override;
+
+  Status insert_claim(const Claim& claim) override;
+  Result<std::optional<int64_t>> free_number(const HostId& host, ClaimKind kind, int64_t first,
+                                             int64_t last) override;
+  Status delete_claims(const InstanceId& id) override;
+  Result<std::vector<Claim>> claims() override;
+
+  Result<std::vector<Price>> prices() override;
+  Status set_price(const Price& price) override;
+
+ private:
+  Connection& connection_;
+};
+
+}  // namespace cardhour::sql

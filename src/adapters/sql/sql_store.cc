@@ -1,0 +1,177 @@
+#include "adapters/sql/sql_store.h"
+
+#include "adapters/sql/account_repository.h"
+#include "adapters/sql/backup.h"
+#include "adapters/sql/connection.h"
+#include "adapters/sql/event_repository.h"
+#include "adapters/sql/host_repository.h"
+#include "adapters/sql/instance_repository.h"
+#include "adapters/sql/key_repository.h"
+#include "adapters/sql/ledger_repository.h"
+#include "adapters/sql/migrations.h"
+#include "base/check.h"
+
+namespace cardhour {
+
+namespace sql {
+
+struct Session : public Tx {
+  explicit Session(std::unique_ptr<Connection> opened)
+      : connection(std::move(opened)),
+        account_repository(*connection),
+        host_repository(*connection),
+        instance_repository(*connection),
+        ledger_repository(*connection),
+        event_repository(*connection),
+        key_repository(*connection) {}
+
+  AccountRepository& accounts() override { return account_repository; }
+  HostRepository& hosts() override { return host_repository; }
+  InstanceRepository& instances() override { return instance_repository; }
+  LedgerRepository& ledger() override { return ledger_repository; }
+  EventRepository& events() override { return event_repository; }
+  KeyRepository& keys() override { return key_repository; }
+
+  std::unique_ptr<Connection> connection;
+  SqlAccountRepository account_repository;
+  SqlHostRepository host_repository;
+  SqlInstanceRepository instance_repository;
+  SqlLedgerRepository ledger_repository;
+  SqlEventRepository event_repository;
+  SqlKeyRepository key_repository;
+};
+
+}  // namespace sql
+
+namespace {
+
+constexpr std::string_view kMemory = ":memory:";
+
+// A transaction waits for others; one that waits for its own thread would wait forever.
+thread_local bool inside_transaction = false;
+
+class Turn {
+ public:
+  Turn() {
+    CHECK(!inside_transaction, "a store transaction inside a store transaction of this thread");
+    inside_transaction = true;
+  }
+  ~Turn() { inside_transaction = false; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+};
+
+// Rolls back on every way out but a commit, exceptions of the body included.
+class Rollback {
+ public:
+  explicit Rollback(sql::Connection& connection) : connection_(connection) {}
+  ~Rollback() { connection_.rollback(); }
+  Rollback(const Rollback&) = delete;
+  Rollback& operator=(const Rollback&) = delete;
+
+ private:
+  sql::Connection& connection_;
+};
+
+sql::ConnectionOptions connection_options(const std::string& path, const SqliteOptions& options) {
+  return {.path = path, .busy_timeout = options.busy_timeout, .durable = options.durable};
+}
+
+Status integrity_of(sql::Connection& connection) {
+  TRY_ASSIGN(const auto found, connection.select<std::string>("pragma integrity_check(10)"));
+  std::string damage = found.empty() || found.front() != "ok" ? "" : "-";
+  TRY_ASSIGN(const int64_t orphans,
+             connection.value<int64_t>("select count(*) from pragma_foreign_key_check"));
+  if (damage == "-" && orphans == 0) return {};
+  for (const std::string& line : found) damage += line + "; ";
+  return fail(ErrorCode::internal,
+              text("the database is damaged: {}{} rows point nowhere",
+                   "数据库已损坏：{}{} 行引用无效", damage, orphans),
+              text("Stop Cardhour and restore the last backup.", "请停止卡时，并恢复最近的备份。"));
+}
+
+}  // namespace
+
+SqlStore::SqlStore(std::unique_ptr<sql::Session> writer) : writer_(std::move(writer)) {}
+SqlStore::~SqlStore() = default;
+
+Status SqlStore::write(const std::function<Status(Tx&)>& body) {
+  Turn turn;
+  std::lock_guard lock(writer_mutex_);
+  sql::Connection& connection = *writer_->connection;
+  TRY(connection.begin_write());
+  Rollback rollback(connection);
+  TRY(body(*writer_));
+  return connection.commit();
+}
+
+Status SqlStore::read(const std::function<Status(Tx&)>& body) {
+  Turn turn;
+  return with_reader([&](sql::Session& session) { return read_on(session, body); });
+}
+
+Status SqlStore::read_on(sql::Session& session, const std::function<Status(Tx&)>& body) {
+  TRY(session.connection->begin_read());
+  Rollback rollback(*session.connection);
+  return body(session);
+}
+
+Status SqlStore::with_reader(const std::function<Status(sql::Session&)>& body) {
+  if (readers_.empty()) {
+    std::lock_guard lock(writer_mutex_);
+    return body(*writer_);
+  }
+  struct Loan {
+    SqlStore& store;
+    sql::Session& session = store.borrow_reader();
+    ~Loan() { store.return_reader(session); }
+  } loan{*this};
+  return body(loan.session);
+}
+
+sql::Session& SqlStore::borrow_reader() {
+  std::unique_lock lock(readers_mutex_);
+  reader_returned_.wait(lock, [&] { return !idle_readers_.empty(); });
+  sql::Session* reader = idle_readers_.back();
+  idle_readers_.pop_back();
+  return *reader;
+}
+
+void SqlStore::return_reader(sql::Session& reader) {
+  {
+    std::lock_guard lock(readers_mutex_);
+    idle_readers_.push_back(&reader);
+  }
+  reader_returned_.notify_one();
+}
+
+Status SqlStore::backup_to(const std::string& path) {
+  Turn turn;
+  return with_reader(
+      [&](sql::Session& session) { return sql::copy_database(*session.connection, path); });
+}
+
+Status SqlStore::check_integrity() {
+  Turn turn;
+  return with_reader([](sql::Session& session) { return integrity_of(*session.connection); });
+}
+
+Status SqlStore::add_reader(const std::string& path, const SqliteOptions& options) {
+  TRY_ASSIGN(auto connection, sql::Connection::open(connection_options(path, options)));
+  readers_.push_back(std::make_unique<sql::Session>(std::move(connection)));
+  idle_readers_.push_back(readers_.back().get());
+  return {};
+}
+
+Result<std::unique_ptr<SqlStore>> open_sqlite(const std::string& path,
+                                              const SqliteOptions& options) {
+  const bool in_memory = path == kMemory;
+  TRY_ASSIGN(auto connection, sql::Connection::open(connection_options(path, options)));
+  TRY(sql::migrate(*connection, sql::embedded_migrations(), in_memory ? "" : path));
+  std::unique_ptr<SqlStore> store(
+      new SqlStore(std::make_unique<sql::Session>(std::move(connection))));
+  for (int i = 0; !in_memory && i < options.readers; ++i) TRY(store->add_reader(path, options));
+  return store;
+}
+
+}  // namespace cardhour
