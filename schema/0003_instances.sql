@@ -27,7 +27,9 @@ CREATE TABLE instances (
   held INTEGER NOT NULL CHECK (held >= 0),
   engine_run TEXT NOT NULL,
   ready_at INTEGER,
-  last_seen_running_at INTEGER,
+  notice_reason TEXT NOT NULL,
+  notice_deadline INTEGER,
+  guest_current INTEGER NOT NULL CHECK (guest_current IN (0, 1)),
   fault_code TEXT NOT NULL,
   fault_what_en TEXT NOT NULL,
   fault_what_zh TEXT NOT NULL,
@@ -46,7 +48,8 @@ CREATE INDEX instances_alive ON instances (id) WHERE observed <> 'purged';
 CREATE INDEX instances_bin ON instances (bin_until, id) WHERE observed = 'in_bin';
 CREATE INDEX instances_moving ON instances (id)
   WHERE (observed IN ('creating', 'starting', 'stopping', 'releasing')
-         OR (desired = 'purged' AND observed <> 'purged'));
+         OR (desired = 'purged' AND observed <> 'purged')
+         OR (observed = 'running' AND guest_current = 0));
 
 CREATE TABLE operations (
   id TEXT NOT NULL PRIMARY KEY,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/events.h"
+#include "app/runs.h"
 #include "app/secrets.h"
 #include "base/limits.h"
 #include "domain/ssh_key.h"
@@ -335,6 +336,7 @@ Result<SshKey> Accounts::add_ssh_key(const Actor& actor, const std::string& name
       }
     }
     TRY(tx.accounts().insert_ssh_key(key));
+    TRY(refresh_guests(tx, deps_, actor.account, key.created_at));
     return record(tx, actor.account, key.created_at, "ssh_key.added", actor.name, "renter",
                   "fingerprint=" + key.fingerprint);
   }));
@@ -358,6 +360,7 @@ Status Accounts::delete_ssh_key(const Actor& actor, const std::string& id) {
       TRY_ASSIGN(deleted, tx.accounts().delete_ssh_key(actor.account, SshKeyId{id}));
     }
     if (!deleted) return fail(ErrorCode::not_found, Text{"no such SSH key", "没有该 SSH 公钥"});
+    TRY(refresh_guests(tx, deps_, actor.account, deps_.clock.now()));
     return record(tx, actor.account, deps_.clock.now(), "ssh_key.deleted", actor.name, "renter",
                   "key=" + id);
   }));

@@ -66,7 +66,7 @@ class Accounts {
   Result<std::vector<Token>> tokens(const Actor& actor);  // sessions and api tokens
   Status delete_token(const Actor& actor, const std::string& id);
 
-  // New keys reach instances at their next start.
+  // Changes reach running instances at once, stopped ones at their next start.
   Result<SshKey> add_ssh_key(const Actor& actor, const std::string& name,
                              const std::string& public_key);
   Result<std::vector<SshKey>> ssh_keys(const Actor& actor);

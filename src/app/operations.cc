@@ -87,6 +87,7 @@ Status apply_ready(Tx& tx, const Deps& deps, Claimed& claimed, const StepResult&
   Instance& instance = claimed.instance;
   TRY(finish(tx, claimed.operation, OperationState::done));
   instance.engine_run = result.engine_run;
+  instance.guest_current = true;
   if (claimed.operation.kind == OperationKind::restart) {
     TRY(tx.instances().update(instance));
     return record(tx, instance, now, "instance.restarted", "system:operations", "ready");
@@ -152,9 +153,9 @@ Status apply_done(Tx& tx, const Deps& deps, Claimed& claimed, const StepResult& 
       return apply_stopped(tx, deps, claimed, now);
     case OperationKind::purge:
       return apply_purged(tx, claimed, now);
-    case OperationKind::notice:
+    case OperationKind::refresh:
       TRY(finish(tx, claimed.operation, OperationState::done));
-      claimed.instance.notice_delivered = true;
+      claimed.instance.guest_current = true;
       return tx.instances().update(claimed.instance);
   }
   return {};

@@ -45,6 +45,18 @@ Status ensure_operation(Tx& tx, const Deps& deps, const Instance& instance, Oper
   return tx.instances().update_operation(wanted);
 }
 
+Status refresh_guests(Tx& tx, const Deps& deps, const AccountId& account, Timestamp now) {
+  TRY_ASSIGN(const auto instances, tx.instances().of_account(account));
+  for (Instance instance : instances) {
+    instance.guest_current = false;
+    TRY(tx.instances().update(instance));
+    if (instance.observed != Observed::running) continue;
+    TRY_ASSIGN(const auto pending, tx.instances().pending_operation(instance.id));
+    if (!pending) TRY(ensure_operation(tx, deps, instance, OperationKind::refresh, now));
+  }
+  return {};
+}
+
 Status release_hold(Tx& tx, const Deps& deps, Instance& instance, Timestamp at,
                     const std::string& actor) {
   if (instance.held == Money{}) return {};
@@ -67,7 +79,6 @@ Status order_stop(Tx& tx, const Deps& deps, Instance& instance, const StopOrder&
   instance.desired = order.desired;
   instance.notice_reason.clear();  // the file goes with the run
   instance.notice_deadline.reset();
-  instance.notice_delivered = true;
   TRY(ensure_operation(tx, deps, instance, OperationKind::stop, now));
   TRY(tx.instances().update(instance));
   return record(tx, instance, now, "instance." + std::string(enum_text(instance.observed)),
@@ -94,10 +105,10 @@ Status order_notice(Tx& tx, const Deps& deps, Instance& instance, const NoticeOr
   CHECK(instance.observed == Observed::running, "notices go to running instances");
   instance.notice_reason = order.reason;
   instance.notice_deadline = order.deadline;
-  instance.notice_delivered = false;
+  instance.guest_current = false;
   TRY_ASSIGN(const auto pending, tx.instances().pending_operation(instance.id));
   // A restart that is under way goes first; the reconcile loop brings the notice after it.
-  if (!pending) TRY(ensure_operation(tx, deps, instance, OperationKind::notice, now));
+  if (!pending) TRY(ensure_operation(tx, deps, instance, OperationKind::refresh, now));
   TRY(tx.instances().update(instance));
   return record(tx, instance, now,
                 order.reason.empty() ? "instance.notice_withdrawn" : "instance.notice",

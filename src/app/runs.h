@@ -22,6 +22,9 @@ void clear_fault(Instance& instance);
 Status ensure_operation(Tx& tx, const Deps& deps, const Instance& instance, OperationKind kind,
                         Timestamp now);
 
+// The account's keys changed: each of its guests has to be brought up to date, running ones now.
+Status refresh_guests(Tx& tx, const Deps& deps, const AccountId& account, Timestamp now);
+
 // Gives the hold of a start back to the wallet, if there is one.
 Status release_hold(Tx& tx, const Deps& deps, Instance& instance, Timestamp at,
                     const std::string& actor);

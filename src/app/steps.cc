@@ -188,6 +188,10 @@ class Performer {
       if (!visible) return after(visible.error());
       if (auto wrong = wrong_cards(*visible)) return failed(std::move(*wrong));
     }
+    if (!instance_.guest_current) {
+      const Status applied = deps_.engine.apply_identity(instance_.id, input_.identity);
+      if (!applied) return after(applied.error());
+    }
     const auto found = deps_.engine.find(instance_.id);
     if (!found) return after(found.error());
     if (!*found || (*found)->status != EngineStatus::running) {
@@ -257,11 +261,13 @@ class Performer {
   }
 
   StepResult deliver() const {
-    const Status put = deps_.engine.put_notice(instance_.id, notice_json());
-    if (put) return done();
-    // Full disk, dead guest: the deadline counts all the same, so trying forever is of no use.
+    Status brought = deps_.engine.apply_identity(instance_.id, input_.identity);
+    if (brought) brought = deps_.engine.put_notice(instance_.id, notice_json());
+    if (brought) return done();
+    // Full disk, dead guest: a deadline counts all the same, and the next start brings the keys
+    // again, so trying forever is of no use.
     constexpr int kAttempts = 10;
-    return operation_.attempt + 1 < kAttempts ? after(put.error()) : done();
+    return operation_.attempt + 1 < kAttempts ? after(brought.error()) : done();
   }
 
   std::string notice_json() const {

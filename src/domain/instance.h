@@ -72,7 +72,8 @@ struct Instance {
   // The notice that the guest should show; empty: none.
   std::string notice_reason;
   std::optional<Timestamp> notice_deadline;
-  bool notice_delivered = true;  // false: an operation has to bring it, or take it away
+  // False: the guest has yet to be brought the present notice, keys and secrets.
+  bool guest_current = true;
 
   std::string fault_code;  // empty when all is well
   std::string fault_what_en;
@@ -90,7 +91,7 @@ BOOST_DESCRIBE_STRUCT(Instance, (),
                        mode, gpu_model, gpu_count, millicores, memory_bytes, system_disk_bytes,
                        data_disk_bytes, nesting, ssh_port, ipv4, idmap_base, host_key_fingerprint,
                        secrets_sealed, run_id, rate_per_hour, held, engine_run, ready_at,
-                       notice_reason, notice_deadline, notice_delivered, fault_code, fault_what_en,
+                       notice_reason, notice_deadline, guest_current, fault_code, fault_what_en,
                        fault_what_zh, fault_next_en, fault_next_zh, created_at, stopped_at,
                        bin_until, version))
 
@@ -104,7 +105,7 @@ enum class LifecycleEvent {
   restore,
   stopped,  // the engine says it is stopped
   vanish,   // the engine says stopped or gone, and nobody asked
-  stray,         // the engine runs it though it should be stopped
+  stray,    // the engine runs it though it should be stopped
   purged,   // the engine object and the disks are gone
 };
 BOOST_DESCRIBE_ENUM(LifecycleEvent, start, switch_shape, ready, fail, stop, release, restore,

@@ -16,7 +16,7 @@ std::optional<OperationKind> needed_operation(const Instance& instance) {
       if (instance.desired == Desired::purged) return OperationKind::purge;
       return std::nullopt;
     case Observed::running:
-      if (!instance.notice_delivered) return OperationKind::notice;
+      if (!instance.guest_current) return OperationKind::refresh;
       return std::nullopt;
     case Observed::stopped:
     case Observed::purged:
@@ -37,7 +37,7 @@ Step first_step(OperationKind kind, const Instance& instance) {
       return Step::shut_down;
     case OperationKind::purge:
       return Step::remove;
-    case OperationKind::notice:
+    case OperationKind::refresh:
       return Step::deliver;
   }
   return Step::create;

@@ -16,8 +16,8 @@
 
 namespace cardhour {
 
-enum class OperationKind { start, restart, stop, purge, notice };
-BOOST_DESCRIBE_ENUM(OperationKind, start, restart, stop, purge, notice)
+enum class OperationKind { start, restart, stop, purge, refresh };
+BOOST_DESCRIBE_ENUM(OperationKind, start, restart, stop, purge, refresh)
 
 enum class OperationState { pending, done, failed, superseded };
 BOOST_DESCRIBE_ENUM(OperationState, pending, done, failed, superseded)
@@ -33,7 +33,7 @@ enum class Step {
   force,        // stop: pull the plug
   confirm,      // stop: look again, since a stop during a start does not win in Incus
   remove,       // purge: delete the engine object and its disks
-  deliver,      // notice: put the file inside, or take it away
+  deliver,      // refresh: bring the guest the present notice, keys and secrets
 };
 BOOST_DESCRIBE_ENUM(Step, halt, create, boot, await_ready, verify, shut_down, force, confirm,
                     remove, deliver)

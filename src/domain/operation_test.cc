@@ -27,8 +27,8 @@ TEST(NeededOperation, IsNoneWhereNothingMoves) {
 }
 
 TEST(NeededOperation, BringsANoticeOnlyToWhatRuns) {
-  Instance instance{.observed = Observed::running, .notice_delivered = false};
-  EXPECT_EQ(needed_operation(instance), OperationKind::notice);
+  Instance instance{.observed = Observed::running, .guest_current = false};
+  EXPECT_EQ(needed_operation(instance), OperationKind::refresh);
   instance.observed = Observed::stopping;
   EXPECT_EQ(needed_operation(instance), OperationKind::stop);
   instance.observed = Observed::stopped;
@@ -41,7 +41,7 @@ TEST(FirstStep, BeginsAStartOfWhatExistsByHaltingIt) {
   EXPECT_EQ(first_step(OperationKind::restart, {.observed = Observed::running}), Step::halt);
   EXPECT_EQ(first_step(OperationKind::stop, {.observed = Observed::stopping}), Step::shut_down);
   EXPECT_EQ(first_step(OperationKind::purge, {.observed = Observed::in_bin}), Step::remove);
-  EXPECT_EQ(first_step(OperationKind::notice, {.observed = Observed::running}), Step::deliver);
+  EXPECT_EQ(first_step(OperationKind::refresh, {.observed = Observed::running}), Step::deliver);
 }
 
 TEST(Backoff, DoublesToHalfAMinute) {

@@ -8,6 +8,7 @@
 
 #include "adapters/incus/incus_look.h"
 #include "adapters/incus/sim_cards.h"
+#include "base/check.h"
 
 namespace cardhour::incus {
 namespace json = boost::json;
@@ -26,6 +27,18 @@ constexpr std::string_view kDeniedSyscalls =
     "ioctl errno 1 [1,0x50009417,SCMP_CMP_MASKED_EQ,0xffffffff]";
 
 std::string bytes(int64_t count) { return fmt::format("{}B", count); }
+
+json::object root(const IncusOptions& options, const EngineSpec& spec) {
+  json::object disk = {{"type", "disk"},
+                       {"path", "/"},
+                       {"pool", options.pool},
+                       {"size", bytes(spec.system_disk_bytes)}};
+  if (options.disk_bytes_per_second_max > 0) {
+    disk["limits.read"] = bytes(options.disk_bytes_per_second_max);
+    disk["limits.write"] = bytes(options.disk_bytes_per_second_max);
+  }
+  return disk;
+}
 
 json::object nic(const IncusOptions& options, const EngineSpec& spec) {
   return {{"type", "nic"},
@@ -86,6 +99,7 @@ json::object fixed_config(const IncusOptions& options, const EngineSpec& spec) {
 }
 
 json::object shape_config(const EngineShape& shape) {
+  CHECK(shape.millicores > 0 && shape.memory_bytes > 0, "to Incus, no limit is no limit");
   std::string uuids;
   for (const EngineCard& card : shape.cards) {
     if (!uuids.empty()) uuids += ",";
@@ -109,10 +123,7 @@ json::object shape_config(const EngineShape& shape) {
 Result<json::object> devices(const IncusOptions& options, const EngineSpec& spec,
                              const EngineShape& shape) {
   json::object all;
-  all["root"] = {{"type", "disk"},
-                 {"path", "/"},
-                 {"pool", options.pool},
-                 {"size", bytes(spec.system_disk_bytes)}};
+  all["root"] = root(options, spec);
   all["eth0"] = nic(options, spec);
   all["guest"] = {{"type", "disk"},
                   {"path", "/opt/cardhour"},

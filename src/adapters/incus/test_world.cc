@@ -52,6 +52,7 @@ std::unique_ptr<TestWorld> TestWorld::make(const std::string& ssh_listen) {
   options.sim_library = CARDHOUR_NVML_SIM_LIBRARY;
   options.guest_api_port = std::stoi(environment("CARDHOUR_INCUS_GUEST_PORT", "18081"));
   options.ssh_listen = ssh_listen;
+  options.disk_bytes_per_second_max = 400 * kMiB;
   return std::unique_ptr<TestWorld>(new TestWorld(std::move(options)));
 }
 

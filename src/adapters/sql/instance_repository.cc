@@ -84,7 +84,8 @@ Result<std::vector<InstanceId>> SqlInstanceRepository::forgotten() {
   static const std::string sql =
       "select id from instances"
       " where (observed IN ('creating', 'starting', 'stopping', 'releasing')"
-      " OR (desired = 'purged' AND observed <> 'purged'))"
+      " OR (desired = 'purged' AND observed <> 'purged')"
+      " OR (observed = 'running' AND guest_current = 0))"
       " and not exists (select 1 from operations"
       " where operations.instance_id = instances.id and operations.state = 'pending')"
       " order by id";

@@ -51,7 +51,8 @@ Status apply(Connection& connection, const Migration& migration) {
   if (status) return connection.commit();
   connection.rollback();
   Error error = std::move(status).error();
-  error.what = text("migration {}: {}", "数据库升级 {}：{}", migration.name, error.what.en);
+  error.what.en = fmt::format("migration {}: {}", migration.name, error.what.en);
+  error.what.zh = fmt::format("数据库升级 {}：{}", migration.name, error.what.zh);
   return fail(std::move(error));
 }
 

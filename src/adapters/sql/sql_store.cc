@@ -78,15 +78,14 @@ sql::ConnectionOptions connection_options(const std::string& path, const SqliteO
 }
 
 Status integrity_of(sql::Connection& connection) {
-  TRY_ASSIGN(const auto found, connection.select<std::string>("pragma integrity_check(10)"));
-  std::string damage = found.empty() || found.front() != "ok" ? "" : "-";
-  TRY_ASSIGN(const int64_t orphans,
-             connection.value<int64_t>("select count(*) from pragma_foreign_key_check"));
-  if (damage == "-" && orphans == 0) return {};
-  for (const std::string& line : found) damage += line + "; ";
-  return fail(ErrorCode::internal,
-              text("the database is damaged: {}{} rows point nowhere",
-                   "数据库已损坏：{}{} 行引用无效", damage, orphans),
+  TRY_ASSIGN(const auto lines, connection.select<std::string>("pragma integrity_check(10)"));
+  TRY_ASSIGN(const auto orphans, connection.select<std::string>(
+                                     "select distinct \"table\" from pragma_foreign_key_check"));
+  std::string damage;
+  for (const std::string& line : lines) damage += line == "ok" ? "" : "; " + line;
+  for (const std::string& table : orphans) damage += "; a row of " + table + " points nowhere";
+  if (damage.empty()) return {};
+  return fail(ErrorCode::internal, text("the database is damaged{}", "数据库已损坏{}", damage),
               text("Stop Cardhour and restore the last backup.", "请停止卡时，并恢复最近的备份。"));
 }
 

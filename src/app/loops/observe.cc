@@ -128,7 +128,6 @@ Status note_vanished(Tx& tx, const Deps& deps, Instance instance, bool gone, Tim
   instance.stopped_at = now;
   instance.notice_reason.clear();
   instance.notice_deadline.reset();
-  instance.notice_delivered = true;
   if (gone) {
     set_fault(instance, "vanished",
               Text{"the instance was deleted from the engine by somebody else",

@@ -1,0 +1,79 @@
+#include "bin/backends.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "adapters/gpu/nvml_probe.h"
+#include "adapters/gpu/simulated_cards.h"
+#include "adapters/incus/incus_engine.h"
+#include "adapters/sim/sim_engine.h"
+
+namespace cardhour {
+namespace {
+
+class NoCards final : public GpuProbe {
+ public:
+  Result<ProbedGpus> probe() override { return ProbedGpus{}; }
+};
+
+Result<std::unique_ptr<GpuProbe>> make_probe(const ServeOptions& options) {
+  if (options.gpus == ServeOptions::GpuKind::none) return std::make_unique<NoCards>();
+  if (options.gpus == ServeOptions::GpuKind::nvml) return std::make_unique<NvmlProbe>();
+  TRY(parse_simulated_cards(options.simulated_cards));
+  if (!std::filesystem::exists(options.simulated_library)) {
+    return fail(
+        ErrorCode::not_found,
+        text("no simulated GPU library at {}", "找不到模拟 GPU 库 {}", options.simulated_library),
+        {"Name it with --sim-library.", "请用 --sim-library 指定。"});
+  }
+  // Read by the library at each probe; no other thread runs yet.
+  ::setenv("CARDHOUR_NVML_SIM", options.simulated_cards.c_str(), 1);
+  return std::make_unique<NvmlProbe>(options.simulated_library);
+}
+
+Result<std::unique_ptr<Engine>> make_sim_engine(Clock& clock, GpuProbe& probe) {
+  TRY_ASSIGN(const ProbedGpus gpus, probe.probe());
+  SimHost host;
+  host.cards = gpus.cards;
+  SimEngineOptions options;
+  options.wait = [](Duration wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait.ms));
+  };
+  return std::make_unique<SimEngine>(clock, std::vector<SimHost>{host}, std::move(options));
+}
+
+std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
+                                          const std::string& state_dir) {
+  IncusOptions incus;
+  incus.socket = options.incus_socket;
+  incus.project = options.project;
+  incus.pool = options.pool;
+  incus.network = options.network;
+  incus.deployment = options.deployment;
+  incus.subnet = options.gateway() + "/16";
+  incus.ssh_listen = options.ssh_listen;
+  incus.guest_dir = options.guest_dir;
+  incus.state_dir = state_dir;
+  if (options.gpus == ServeOptions::GpuKind::sim) incus.sim_library = options.simulated_library;
+  if (options.guest_listen && options.guest_listen->address == options.gateway()) {
+    incus.guest_api_port = options.guest_listen->port;
+  }
+  return std::make_unique<IncusEngine>(std::move(incus));
+}
+
+}  // namespace
+
+Result<Backends> make_backends(const ServeOptions& options, Clock& clock,
+                               const std::string& state_dir) {
+  Backends backends;
+  TRY_ASSIGN(backends.probe, make_probe(options));
+  if (options.engine == ServeOptions::EngineKind::sim) {
+    TRY_ASSIGN(backends.engine, make_sim_engine(clock, *backends.probe));
+  } else {
+    backends.engine = make_incus_engine(options, state_dir);
+  }
+  return backends;
+}
+
+}  // namespace cardhour

@@ -1,0 +1,93 @@
+// cardhour: the one program. The server's subcommands are here; everything that a renter or
+// an operator types is src/cli.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "adapters/http/api/endpoints.h"
+#include "adapters/sql/backup.h"
+#include "adapters/sql/connection.h"
+#include "bin/data_dir.h"
+#include "bin/docs.h"
+#include "bin/serve.h"
+#include "domain/instance.h"
+#ifdef CARDHOUR_WITH_CLI
+#include "cli/cli.h"
+#endif
+
+namespace {
+
+using namespace cardhour;
+
+constexpr int kUsage = 2;
+
+int print(const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
+}
+
+int failed(const char* command, const Error& error) {
+  std::fprintf(stderr, "cardhour %s: %s\n", command, error.what.en.c_str());
+  return error_row(error.code).exit_code;
+}
+
+int version() { return print(fmt::format("cardhour {}\n", http::product_version())); }
+
+int docs(std::string_view topic) {
+  if (topic == "openapi") {
+    const auto document = openapi_text();
+    return document ? print(*document) : failed("docs", document.error());
+  }
+  if (topic == "states") return print(lifecycle_markdown());
+  std::fputs("usage: cardhour docs openapi|states\n", stderr);
+  return kUsage;
+}
+
+Status back_up(const std::string& data, const std::string& to) {
+  const std::string database = data + "/cardhour.db";
+  if (!std::filesystem::exists(database)) {
+    return fail(ErrorCode::not_found, text("no database at {}", "找不到数据库 {}", database),
+                {"Name the server's directory with --data.", "请用 --data 指定服务的数据目录。"});
+  }
+  TRY_ASSIGN(const auto connection, sql::Connection::open({.path = database}));
+  return sql::copy_database(*connection, to);
+}
+
+// cardhour backup [--data DIR] PATH
+int backup(int argc, char** argv) {
+  std::string data = default_data_dir();
+  int at = 2;
+  if (argc == 5 && std::strcmp(argv[at], "--data") == 0) {
+    data = argv[at + 1];
+    at += 2;
+  }
+  if (argc != at + 1 || argv[at][0] == '-') {
+    std::fputs("usage: cardhour backup [--data DIR] PATH\n", stderr);
+    return kUsage;
+  }
+  const Status status = back_up(data, argv[at]);
+  if (status) return print(fmt::format("saved to {}; secret.key is not in it\n", argv[at]));
+  return failed("backup", status.error());
+}
+
+#ifndef CARDHOUR_WITH_CLI
+int cli_main(int, char**) {
+  std::fputs("cardhour: built without the command line; there is serve, version, docs, backup\n",
+             stderr);
+  return kUsage;
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "serve") return serve_main(argc - 1, argv + 1);
+  if (command == "docs") return docs(argc == 3 ? argv[2] : "");
+  if (command == "backup") return backup(argc, argv);
+  if (command == "version" && argc == 2) return version();
+  return cli_main(argc, argv);
+}
