@@ -46,9 +46,10 @@ CREATE INDEX instances_of_host ON instances (host_id) WHERE observed <> 'purged'
 CREATE INDEX instances_alive_of_account ON instances (account_id, id) WHERE observed <> 'purged';
 CREATE INDEX instances_alive ON instances (id) WHERE observed <> 'purged';
 CREATE INDEX instances_bin ON instances (bin_until, id) WHERE observed = 'in_bin';
+-- Those that need an operation, unless they have one.
 CREATE INDEX instances_moving ON instances (id)
   WHERE (observed IN ('creating', 'starting', 'stopping', 'releasing')
-         OR (desired = 'purged' AND observed <> 'purged')
+         OR (observed = 'in_bin' AND desired = 'purged')
          OR (observed = 'running' AND guest_current = 0));
 
 CREATE TABLE operations (

@@ -182,8 +182,8 @@ Outcome logout(Context& context, const Arguments&) {
   const Result<std::string> answer = client->post("/auth/logout", "{}");
   const bool over = answer || answer.error().code == ErrorCode::unauthenticated;
   const std::string server = client->server();
+  // The name stays the current one: the next command must not act as somebody else.
   if (context.config.profiles.erase(context.profile) > 0) {
-    if (context.config.current == context.profile) context.config.current.reset();
     TRY(save_config(context.directory, context.config));
   }
   if (!over) {
@@ -245,7 +245,7 @@ void add_account_commands(std::vector<Command>& to) {
                      "使用 API 令牌代替密码，- 表示从标准输入读取"}},
                    kFingerprint},
        .examples = {{"cardhour login http://127.0.0.1:8080", {"", ""}},
-                    {"cardhour login gpu.example.org --login li --profile lab",
+                    {"cardhour login gpu.example.org --login lihua --profile lab",
                      {"a second server, used with --profile lab",
                       "第二个服务器，用 --profile lab 选用"}}},
        .run = login});
@@ -258,7 +258,8 @@ void add_account_commands(std::vector<Command>& to) {
                    {"--invitation", "CODE", {"the operator's code", "管理员给的邀请码"}},
                    kPasswordStdin,
                    kFingerprint},
-       .examples = {{"cardhour register gpu.example.org --login li --invitation CODE", {"", ""}}},
+       .examples = {{"cardhour register gpu.example.org --login lihua --invitation CODE",
+                     {"", ""}}},
        .run = register_account});
   to.push_back({.path = "logout",
                 .group = Group::account,

@@ -241,7 +241,12 @@ Result<std::string> Client::request(const Call& call) {
   if (again && !InterruptWatch::seen()) answer = perform(call);
   if (answer.code != CURLE_OK) return fail(unreachable(answer));
   if (answer.status < 200 || answer.status > 299) {
-    return fail(problem_error(answer.status, answer.body));
+    Error error = problem_error(answer.status, answer.body);
+    if (error.code == ErrorCode::unauthenticated && has_token() && error.next == Text{}) {
+      error.next =
+          text("Log in again: cardhour login {}", "请重新登录：cardhour login {}", options_.server);
+    }
+    return fail(std::move(error));
   }
   return std::move(answer.body);
 }

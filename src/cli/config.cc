@@ -55,6 +55,12 @@ std::string host_of(const std::string& server) {
   return rest.substr(0, port);
 }
 
+// "" or ":8080".
+bool is_port(const std::string& text) {
+  if (text.empty()) return true;
+  return text.size() > 1 && text.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
@@ -142,8 +148,9 @@ Result<std::string> normalize_server(const std::string& typed) {
     server = (is_loopback(host_of("x://" + server)) ? "http://" : "https://") + server;
   }
   const bool known = server.starts_with("http://") || server.starts_with("https://");
-  if (!known || host_of(server).empty()) return bad();
   const std::string rest = server.substr(server.find("://") + 3);
+  const std::string host = host_of(server);
+  if (!known || host.empty() || !is_port(rest.substr(host.size()))) return bad();
   if (rest.find_first_of("/?#@ \t\r\n\"\\") != std::string::npos) return bad();
   return server;
 }

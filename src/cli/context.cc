@@ -19,6 +19,34 @@ std::optional<std::string> environment(const char* name) {
   return value;
 }
 
+tl::unexpected<Error> no_login(const Config& config, const std::string& profile) {
+  std::string others;
+  for (const auto& [name, known] : config.profiles) others += (others.empty() ? "" : ", ") + name;
+  if (others.empty()) {
+    return fail(ErrorCode::unauthenticated,
+                Text{"not logged in anywhere yet", "尚未登录任何服务器"},
+                Text{"Log in: cardhour login URL", "请先登录：cardhour login URL"});
+  }
+  return fail(ErrorCode::unauthenticated,
+              text("not logged in as profile \"{}\"", "配置“{}”尚未登录", clean(profile)),
+              text("Log in: cardhour login URL; or use another with --profile: {}",
+                   "请登录：cardhour login URL；或用 --profile 选用其他配置：{}", clean(others)));
+}
+
+// Names that cannot stand in a path are looked for in the list.
+bool fits_path(const std::string& name) {
+  return name.find_first_of("/\\") == std::string::npos && name != "." && name != "..";
+}
+
+Result<std::optional<wire::InstanceView>> find_in_list(Client& client, const std::string& name) {
+  TRY_ASSIGN(const std::string answer, all_pages(client, "/instances"));
+  TRY_ASSIGN(const auto page, decode<wire::Page<wire::InstanceView>>(answer));
+  for (const wire::InstanceView& view : page.items) {
+    if (view.name == name) return std::optional{view};
+  }
+  return std::optional<wire::InstanceView>{};
+}
+
 }  // namespace
 
 std::string program_version() { return CARDHOUR_VERSION; }
@@ -54,9 +82,7 @@ Result<Client::Options> Context::options() const {
   } else if (server) {
     options.server = *server;
   } else {
-    return fail(ErrorCode::unauthenticated,
-                Text{"not logged in anywhere yet", "尚未登录任何服务器"},
-                Text{"Log in: cardhour login URL", "请先登录：cardhour login URL"});
+    return no_login(config, profile);
   }
   if (const auto token = environment("CARDHOUR_TOKEN")) options.token = Secret(*token);
   return options;
@@ -145,7 +171,13 @@ Result<wire::InstanceView> find_instance(Client& client, const std::string& id_o
                 Text{"See what you have: cardhour ls", "查看已有实例：cardhour ls"});
   };
   if (id_or_name.empty()) return missing();
-  Result<std::string> answer = client.get("/instances/" + path_segment(id_or_name));
+  std::string segment = path_segment(id_or_name);
+  if (!fits_path(id_or_name)) {
+    TRY_ASSIGN(const auto found, find_in_list(client, id_or_name));
+    if (!found) return missing();
+    segment = found->id.text;
+  }
+  Result<std::string> answer = client.get("/instances/" + segment);
   if (!answer && answer.error().code == ErrorCode::not_found) return missing();
   if (!answer) return fail(std::move(answer).error());
   return decode<wire::InstanceView>(*answer);

@@ -118,9 +118,6 @@ Error problem_error(int http_status, const std::string& body) {
   error.what = same(problem->detail.value_or(*problem->code));
   error.next = same(problem->next.value_or(""));
   error.field = problem->field.value_or("");
-  if (error.code == ErrorCode::unauthenticated && error.next.en.empty()) {
-    error.next = Text{"Log in: cardhour login URL", "请先登录：cardhour login URL"};
-  }
   return error;
 }
 
@@ -167,6 +164,7 @@ CARDHOUR_WRITES(wire::RenameRequest)
 CARDHOUR_WRITES(wire::ReleaseRequest)
 CARDHOUR_WRITES(wire::TopUpRequest)
 CARDHOUR_WRITES(wire::EventView)
+CARDHOUR_WRITES(wire::InstanceView)
 
 #undef CARDHOUR_READS
 #undef CARDHOUR_WRITES

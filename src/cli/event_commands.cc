@@ -33,7 +33,7 @@ std::string event_line(const Context& context, const wire::EventView& event) {
   return line;
 }
 
-// "25000 ms" in slices, so that Ctrl-C is heard.
+// In slices, so that Ctrl-C is heard.
 void pause_for(Duration length) {
   for (int64_t ms = 0; ms < length.ms && !InterruptWatch::seen(); ms += 100) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -47,9 +47,9 @@ Error stream_problem(const StreamEvent& event) { return problem_error(500, event
 Outcome follow(Context& context, Client& client, const Query& query, std::string last_id) {
   const InterruptWatch watch;
   std::optional<Error> refused;
-  Duration retry = kRetryFirst;
+  Duration retry;  // nothing after a stream that brought something
   const auto on_event = [&](const StreamEvent& event) {
-    retry = kRetryFirst;
+    retry = {};
     if (event.type == "problem") {
       refused = stream_problem(event);
       return Client::Next::stop;
@@ -73,7 +73,7 @@ Outcome follow(Context& context, Client& client, const Query& query, std::string
                         end.error->what.zh + "；" + wait + " 秒后重试"});
     }
     pause_for(retry);
-    retry = std::min(retry * 2, kRetryMax);
+    retry = std::clamp(retry * 2, kRetryFirst, kRetryMax);
   }
   return kDone;
 }

@@ -66,7 +66,7 @@ void add_money(Context& context, const wire::InstanceView& view, Facts& facts) {
   facts.add({"cost so far", "累计费用"}, format(currency, view.cost_so_far));
 }
 
-std::string show_text(Context& context, const wire::InstanceView& view) {
+std::string show_text(Context& context, const wire::InstanceView& view, Password password) {
   Facts facts(context.language);
   facts.add({"name", "名称"}, view.name);
   facts.add({"id", "ID"}, view.id.text);
@@ -89,6 +89,7 @@ std::string show_text(Context& context, const wire::InstanceView& view) {
                                                   local_time(view.notice->deadline))) +
                                       context.in(reason));
   }
+  add_connection(view, password, facts);
   add_shape(context, view, facts);
   add_money(context, view, facts);
   add_times(context, view, facts);
@@ -104,8 +105,7 @@ Outcome show(Context& context, const Arguments& arguments) {
     context.put(answer);
     return kDone;
   }
-  print(show_text(context, view));
-  print_connection(context, view, arguments.has("--password") ? Password::show : Password::hide);
+  print(show_text(context, view, arguments.has("--password") ? Password::show : Password::hide));
   return kDone;
 }
 

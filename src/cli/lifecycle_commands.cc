@@ -78,7 +78,9 @@ Outcome start(Context& context, const Arguments& arguments) {
   context.say(text("{} is ready. It costs {} from now on.{}", "{} 已就绪，从现在起 {}。{}",
                    clean(now.name), per_hour(context.currency(), now.rate_per_hour),
                    now.simulated ? std::string("   ") + kSimulatedMark : ""));
-  print_connection(context, now, Password::hide);
+  Facts facts(context.language);
+  add_connection(now, Password::hide, facts);
+  print(facts.text());
   return kDone;
 }
 

@@ -40,7 +40,9 @@ void add_option(CLI::App& app, const Option& option, Slot& to) {
 CLI::App* app_at(CLI::App& root, const std::vector<std::string>& words) {
   CLI::App* app = &root;
   for (const std::string& word : words) {
-    CLI::App* next = app->get_subcommand_no_throw(word);
+    const auto known =
+        app->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    CLI::App* next = known.empty() ? nullptr : known.front();
     if (next == nullptr) {
       next = app->add_subcommand(word);
       next->set_help_flag();
@@ -57,10 +59,7 @@ void add_command(Tree& tree, const Command& command) {
   auto slot = std::make_unique<Slot>();
   slot->command = &command;
   slot->app = app_at(tree.root, path_words(command.path));
-  for (const Positional& positional : command.positionals) {
-    auto* option = slot->app->add_option(positional.name, slot->values[positional.name]);
-    option->expected(0, positional.need == Positional::Need::rest ? 1000 : 1);
-  }
+  for (const Positional& positional : command.positionals) slot->values[positional.name];
   for (const Option& option : command.options) add_option(*slot->app, option, *slot);
   tree.slots.push_back(std::move(slot));
 }
@@ -159,6 +158,20 @@ Status check_values(const Slot& slot) {
   return {};
 }
 
+// The words that are no options, to the command's positionals in their order.
+Status place(const std::vector<std::string>& words, Slot& slot) {
+  auto next = words.begin();
+  for (const Positional& positional : slot.command->positionals) {
+    const bool takes_all = positional.need == Positional::Need::rest;
+    const auto end = takes_all || next == words.end() ? words.end() : next + 1;
+    slot.values[positional.name].assign(next, end);
+    next = end;
+  }
+  if (next == words.end()) return {};
+  return usage(text("one argument too many: {}", "多余的参数：{}", clean(*next)),
+               slot.command->path);
+}
+
 Arguments arguments_of(const Slot& slot) {
   std::set<std::string> known;
   for (const auto& [name, values] : slot.values) known.insert(name);
@@ -204,35 +217,38 @@ tl::unexpected<Error> refused(const Tree& tree, const CLI::ParseError& error) {
 }  // namespace
 
 Result<Parsed> parse(const std::vector<Command>& commands, const std::vector<std::string>& words) {
+  // CLI11 sees what stands before "--"; the rest is nobody's option.
+  const auto dashes = std::find(words.begin(), words.end(), "--");
   Tree tree;
   Slot globals;
   build(tree, commands, globals);
   try {
-    tree.root.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    tree.root.parse(std::vector<std::string>(std::reverse_iterator(dashes), words.rend()));
   } catch (const CLI::ParseError& error) {
     return refused(tree, error);
   }
   std::string path;
   const CLI::App* app = deepest(tree.root, path);
-  const auto slot =
-      std::find_if(tree.slots.begin(), tree.slots.end(),
-                   [&](const std::unique_ptr<Slot>& each) { return each->app == app; });
-  const Command* command = slot == tree.slots.end() ? nullptr : (*slot)->command;
+  const auto it = std::find_if(tree.slots.begin(), tree.slots.end(),
+                               [&](const auto& each) { return each->app == app; });
+  Slot* slot = it == tree.slots.end() ? nullptr : it->get();
   Parsed parsed;
+  parsed.command = slot == nullptr ? nullptr : slot->command;
+  if (slot == nullptr) parsed.group = path;
   TRY_ASSIGN(parsed.globals, globals_of(globals));
-  parsed.command = command;
-  if (command == nullptr) parsed.group = path;
-  const std::vector<std::string> extras = tree.root.remaining(true);
-  if (!extras.empty()) {
-    if (extras.front().starts_with("-") && extras.front() != "--") {
-      return unknown_option(command, path, extras.front());
-    }
-    if (command == nullptr) return unknown_command(*app, path, extras.front());
-    return usage(text("one argument too many: {}", "多余的参数：{}", clean(extras.front())), path);
+  std::vector<std::string> rest = tree.root.remaining(true);
+  for (const std::string& word : rest) {
+    if (word.size() > 1 && word[0] == '-') return unknown_option(parsed.command, path, word);
   }
-  if (command == nullptr || parsed.globals.help) return parsed;
-  TRY(check_values(**slot));
-  parsed.arguments = arguments_of(**slot);
+  if (dashes != words.end()) rest.insert(rest.end(), dashes + 1, words.end());
+  if (slot == nullptr) {
+    if (!rest.empty()) return unknown_command(*app, path, rest.front());
+    return parsed;
+  }
+  if (parsed.globals.help) return parsed;
+  TRY(place(rest, *slot));
+  TRY(check_values(*slot));
+  parsed.arguments = arguments_of(*slot);
   return parsed;
 }
 

@@ -4,8 +4,6 @@
 
 #include "base/size.h"
 #include "cli/format.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
 #include "cli/words.h"
 
 namespace cardhour::cli {
@@ -29,9 +27,10 @@ std::string quote_text(Context& context, const wire::QuoteView& quote, const std
   Facts facts(context.language);
   facts.add({"cards", "显卡"}, cards_text(context, quote.mode, quote.gpu_model, quote.gpu_count) +
                                    (quote.simulated ? std::string("   ") + kSimulatedMark : ""));
-  facts.add({"CPU, RAM", "CPU、内存"},
-            context.in(text("{} cores, {}", "{} 核，{}", cores(quote.millicores),
-                            for_people_bytes(quote.memory_bytes))));
+  if (quote.millicores > 0)
+    facts.add({"CPU, RAM", "CPU、内存"},
+              context.in(text("{} cores, {}", "{} 核，{}", cores(quote.millicores),
+                              for_people_bytes(quote.memory_bytes))));
   facts.add({"disks", "磁盘"}, context.in(text("{} system, {} data", "系统盘 {}，数据盘 {}",
                                                for_people_bytes(quote.system_disk_bytes),
                                                for_people_bytes(quote.data_disk_bytes))));
@@ -81,15 +80,13 @@ Text stopped_cost_text(Context& context, Money stopped_per_day) {
               price(context.currency(), stopped_per_day));
 }
 
-void print_connection(Context& context, const wire::InstanceView& view, Password password) {
+void add_connection(const wire::InstanceView& view, Password password, Facts& facts) {
   if (!view.connection) return;
-  Facts facts(context.language);
   facts.add({"ssh", "SSH"}, view.connection->ssh_command);
   facts.add({"host key", "主机密钥"}, view.connection->host_key_fingerprint);
   if (password == Password::show) {
     facts.add({"password", "密码"}, view.connection->password.reveal());
   }
-  print(facts.text());
 }
 
 }  // namespace cardhour::cli

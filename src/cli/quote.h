@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/context.h"
+#include "cli/table.h"
 #include "wire/wire.h"
 
 namespace cardhour::cli {
@@ -26,6 +27,6 @@ Text stopped_cost_text(Context& context, Money stopped_per_day);
 enum class Password { hide, show };
 // SSH command, host key fingerprint and, if asked, the password; nothing without a
 // connection.
-void print_connection(Context& context, const wire::InstanceView& view, Password password);
+void add_connection(const wire::InstanceView& view, Password password, Facts& facts);
 
 }  // namespace cardhour::cli

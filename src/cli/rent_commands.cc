@@ -119,7 +119,9 @@ void print_ready(Context& context, const Waited& waited, Keys keys) {
                        ? price(context.currency(), view.rate_per_hour)
                        : per_hour(context.currency(), view.rate_per_hour),
                    mark));
-  print_connection(context, view, keys == Keys::none ? Password::show : Password::hide);
+  Facts facts(context.language);
+  add_connection(view, keys == Keys::none ? Password::show : Password::hide, facts);
+  print(facts.text());
   context.note(text("Next: cardhour ssh {0} · cardhour show {0} · cardhour stop {0}",
                     "接下来：cardhour ssh {0} · cardhour show {0} · cardhour stop {0}",
                     shell_quoted(clean(view.name))));

@@ -24,6 +24,9 @@ int edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view typed, const std::vector<std::string>& known) {
   constexpr size_t kTypedMax = 40;  // longer text is no slip of a command's name
   if (typed.empty() || typed.size() > kTypedMax) return std::nullopt;
+  for (const std::string& word : known) {
+    if (typed.size() >= 3 && word.starts_with(typed)) return word;
+  }
   const int edits_max = typed.size() <= 4 ? 1 : 2;
   std::optional<std::string> best;
   int best_edits = edits_max + 1;
@@ -34,11 +37,7 @@ std::optional<std::string> nearest(std::string_view typed, const std::vector<std
       best_edits = edits;
     }
   }
-  if (best) return best;
-  for (const std::string& word : known) {
-    if (typed.size() >= 2 && word.starts_with(typed)) return word;
-  }
-  return std::nullopt;
+  return best;
 }
 
 }  // namespace cardhour::cli

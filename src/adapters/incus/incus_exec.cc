@@ -97,20 +97,25 @@ class Channel {
 
   void read() {
     stream_.async_read(buffer_, [this](error_code wrong, size_t count) {
-      const bool end =
-          wrong == websocket::error::closed || (!wrong && stream_.got_text() && count == 0);
-      if (end) {
-        ended_ = true;
+      const bool over = sink_->size() + count > bytes_max_ || too_big(wrong);
+      if (over) {
+        if (failure_->empty()) *failure_ = "too much output";
         return;
       }
-      if (wrong || sink_->size() + count > bytes_max_) {
-        if (failure_->empty()) *failure_ = wrong ? wrong.message() : "too much output";
+      // A connection that goes is an end too, orderly or not (the daemon may not wait for our
+      // half of the closing): whether the program did its work is what the operation says.
+      if (wrong || (stream_.got_text() && count == 0)) {
+        ended_ = true;
         return;
       }
       sink_->append(static_cast<const char*>(buffer_.data().data()), count);
       buffer_.consume(count);
       read();
     });
+  }
+
+  static bool too_big(error_code wrong) {
+    return wrong == websocket::error::message_too_big || wrong == websocket::error::buffer_overflow;
   }
 
   websocket::stream<asio::local::stream_protocol::socket> stream_;

@@ -241,8 +241,8 @@ Result<std::vector<VisibleCard>> SimEngine::visible_cards(const InstanceId& id) 
     const ProbedCard* found = card(given.uuid);
     if (found != nullptr) cards.push_back({found->uuid, found->memory_used_bytes});
   }
-  if (object->view == CardView::one_missing && !cards.empty()) cards.pop_back();
-  if (object->view == CardView::one_extra) add_extra_card(*object, cards);
+  if (object->view == CardSight::one_missing && !cards.empty()) cards.pop_back();
+  if (object->view == CardSight::one_extra) add_extra_card(*object, cards);
   return cards;
 }
 
@@ -360,7 +360,7 @@ void SimEngine::set_shutdown_hangs(const InstanceId& id, bool hangs) {
   if (Object* object = find_finished(id)) object->shutdown_hangs = hangs;
 }
 
-void SimEngine::set_card_view(const InstanceId& id, CardView view) {
+void SimEngine::set_card_sight(const InstanceId& id, CardSight view) {
   const std::lock_guard lock(mutex_);
   if (Object* object = find_finished(id)) object->view = view;
 }

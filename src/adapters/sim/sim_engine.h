@@ -55,7 +55,7 @@ struct SimRun {
 };
 
 // How visible_cards lies about an instance.
-enum class CardView { true_view, one_missing, one_extra };
+enum class CardSight { true_view, one_missing, one_extra };
 
 class SimEngine final : public Engine {
  public:
@@ -86,7 +86,7 @@ class SimEngine final : public Engine {
   void set_silent(bool silent);               // answers nothing; what runs goes on
   void kill_guest(const InstanceId& id);      // no banner, no shutdown; until the next start
   void set_shutdown_hangs(const InstanceId& id, bool hangs);
-  void set_card_view(const InstanceId& id, CardView view);
+  void set_card_sight(const InstanceId& id, CardSight view);
   void set_boot_time(Duration boot_time);
   // The cards of all hosts, as a driver tells; SimProbe reads them too.
   std::vector<ProbedCard> cards() const;
@@ -114,7 +114,7 @@ class SimEngine final : public Engine {
     std::string notice;
     bool guest_is_dead = false;
     bool shutdown_hangs = false;
-    CardView view = CardView::true_view;
+    CardSight view = CardSight::true_view;
   };
 
   Status reachable() const;

@@ -159,9 +159,9 @@ TEST_F(SimEngineTest, CanShowTheWrongCards) {
   const auto cards = engine.visible_cards(spec.id).value();
   ASSERT_EQ(cards.size(), 1u);
   EXPECT_EQ(cards[0].memory_used_bytes, 5 * kGiB);
-  engine.set_card_view(spec.id, CardView::one_extra);
+  engine.set_card_sight(spec.id, CardSight::one_extra);
   EXPECT_EQ(engine.visible_cards(spec.id)->size(), 2u);
-  engine.set_card_view(spec.id, CardView::one_missing);
+  engine.set_card_sight(spec.id, CardSight::one_missing);
   EXPECT_TRUE(engine.visible_cards(spec.id)->empty());
 }
 

@@ -139,7 +139,12 @@ class Statement {
     return note_nulls(native.execute(true));
   }
   bool fetch() { return note_nulls(native.fetch()); }
-  void reset() { static_cast<soci::sqlite3_statement_backend*>(native.get_backend())->reset(); }
+  // As SOCI's own reset, which its library does not export.
+  void reset() {
+    auto* backend = static_cast<soci::sqlite3_statement_backend*>(native.get_backend());
+    sqlite_api::sqlite3_reset(backend->stmt_);
+    backend->databaseReady_ = true;
+  }
 
   const std::string sql;
   std::vector<Cell> parameters;
