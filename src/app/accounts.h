@@ -40,8 +40,7 @@ class Accounts {
   Result<Account> create(const Actor& by, const std::string& login, const Secret& password,
                          Role role);
 
-  // Failed attempts are limited by address and by address + login, so that nobody can lock
-  // somebody else out.
+  // Failed attempts are limited by address + login, so that nobody can lock somebody else out.
   Result<NewToken> login(const std::string& login, const Secret& password,
                          const std::string& client_address);
   Status logout(const TokenId& token);
@@ -60,7 +59,7 @@ class Accounts {
   Status change_password(const Actor& actor, const TokenId& current, const Secret& old_password,
                          const Secret& new_password, const std::string& client_address);
 
-  // At most the scopes of the actor's own login.
+  // At most the scopes of the token that asks.
   Result<NewToken> create_token(const Actor& actor, const std::string& name,
                                 const std::string& scopes, std::optional<Duration> lifetime);
   Result<std::vector<Token>> tokens(const Actor& actor);  // sessions and api tokens

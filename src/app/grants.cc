@@ -139,6 +139,25 @@ Result<ShapePrice> price_of(Tx& tx, const Shape& shape) {
   return ShapePrice{*per_hour, shape.mode == Mode::no_gpu ? 1 : shape.gpu_count};
 }
 
+Status check_offered(const InventoryRows& rows, const Shape& shape) {
+  if (shape.mode == Mode::no_gpu) return {};
+  std::set<std::string> models;
+  for (const Card& card : rows.cards) {
+    if (card.present) models.insert(card.model);
+  }
+  if (models.contains(shape.gpu_model)) return {};
+  std::string there;
+  for (const std::string& model : models) there += (there.empty() ? "" : ", ") + model;
+  return fail(ErrorCode::no_capacity,
+              text("no host here has a {}", "此处没有配备 {} 的主机", shape.gpu_model),
+              there.empty() ? Text{"no host has a card at all", "目前没有任何主机配备显卡"}
+                            : text("there are: {}", "现有型号：{}", there));
+}
+
+Money hold_for(const ShapePrice& price, const Policy& policy) {
+  return due(Rate{price.rate_per_hour, hours(1)}, price.quantity, policy.hold);
+}
+
 Money needed_for(const Funds& funds, const ShapePrice& price,
                  const std::optional<InstanceId>& replaces) {
   Money burn = price.burn();
@@ -172,6 +191,7 @@ Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Times
   TRY(check_quotas(rows, deps.policy, request));
 
   Grant granted;
+  TRY(check_offered(rows, request.shape));
   TRY_ASSIGN(granted.price, price_of(tx, request.shape));
   TRY_ASSIGN(const Funds funds, load_funds(tx, request.account));
   const Money needed = needed_for(funds, granted.price, request.replaces);

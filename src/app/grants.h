@@ -27,6 +27,12 @@ struct ShapePrice {
 // no_capacity when the model has no price in this mode.
 Result<ShapePrice> price_of(Tx& tx, const Shape& shape);
 
+// no_capacity when no host has cards of this model at all.
+Status check_offered(const InventoryRows& rows, const Shape& shape);
+
+// What is reserved from the grant until the run is ready.
+Money hold_for(const ShapePrice& price, const Policy& policy);
+
 struct Grant {
   Placement placement;
   ShapePrice price;
@@ -43,7 +49,7 @@ struct GrantRequest {
   bool new_instance = false;
 };
 
-// Quotas, balance, capacity, in this order; errors say what is missing and what would do.
+// Quotas, price, balance, capacity, in this order; errors say what is missing and what would do.
 Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Timestamp now);
 
 // What a start must find in the wallet: an hour of everything that burns, and of the new.

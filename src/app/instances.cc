@@ -151,7 +151,7 @@ Status begin_run(Tx& tx, const Deps& deps, Instance& instance, const Shape& shap
   instance.stopped_at.reset();
   clear_fault(instance);
   TRY(allocate(tx, deps, instance, granted.placement.cards, now));
-  const Money hold = granted.price.burn();
+  const Money hold = hold_for(granted.price, deps.policy);
   if (hold == Money{}) return {};
   LedgerTransaction head;
   head.id = deps.entropy.id<TransactionId>();
@@ -161,7 +161,7 @@ Status begin_run(Tx& tx, const Deps& deps, Instance& instance, const Shape& shap
   head.actor = actor;
   TRY(tx.ledger().append(hold_entry(std::move(head), hold)));
   instance.held = hold;
-  return schedule_settlement(tx, deps, instance.account_id, now);
+  return settle_soon(tx, instance.account_id, now);
 }
 
 std::string shape_detail(const Instance& instance) {
@@ -194,7 +194,7 @@ Quote quote_of(const Deps& deps, const Shape& shape, const ShapePrice& price) {
   quote.gpu_count = shape.gpu_count;
   quote.mode = shape.mode;
   quote.rate_per_hour = price.burn();
-  quote.hold = price.burn();
+  quote.hold = hold_for(price, deps.policy);
   quote.minimum_unit = deps.policy.minimum_unit;
   return quote;
 }
@@ -203,6 +203,7 @@ Quote quote_of(const Deps& deps, const Shape& shape, const ShapePrice& price) {
 Status fill_quote(Tx& tx, const Deps& deps, const GrantRequest& request, Quote& quote) {
   const Timestamp now = deps.clock.now();
   TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
+  TRY(check_offered(rows, request.shape));
   TRY_ASSIGN(const ShapePrice price, price_of(tx, request.shape));
   TRY_ASSIGN(const Funds funds, load_funds(tx, request.account));
   quote = quote_of(deps, request.shape, price);
@@ -255,6 +256,11 @@ Result<InstanceView> view_of(Tx& tx, const Deps& deps, Instance instance) {
   if (owner) view.owner = owner->login;
   view.instance = std::move(instance);
   return view;
+}
+
+// An operator's act on somebody else's instance is not the renter's own.
+Cause cause_of(const Instance& instance, const Actor& actor) {
+  return instance.account_id == actor.account ? Cause::renter : Cause::admin;
 }
 
 std::string default_name(const Shape& shape, const InstanceId& id) {
@@ -432,7 +438,7 @@ Result<Instance> Instances::stop(const Actor& actor, const std::string& id) {
     const Timestamp now = deps_.clock.now();
     TRY_ASSIGN(instance, load(tx, actor, id));
     if (!next_state(instance.observed, LifecycleEvent::stop)) return {};  // stopped or on the way
-    const Cause cause = instance.account_id == actor.account ? Cause::renter : Cause::admin;
+    const Cause cause = cause_of(instance, actor);
     return order_stop(tx, deps_, instance,
                       StopOrder{LifecycleEvent::stop, Desired::stopped, cause, now, actor.name, ""},
                       now);
@@ -444,26 +450,28 @@ Result<Instance> Instances::stop(const Actor& actor, const std::string& id) {
 namespace {
 
 // Release in any state; `desired` is released or purged.
-Status release_in(Tx& tx, const Deps& deps, Instance& instance, Desired desired,
-                  const std::string& actor, Timestamp now) {
+Status release_in(Tx& tx, const Deps& deps, Instance& instance, Desired desired, const Actor& by,
+                  Timestamp now) {
+  const std::string& actor = by.name;
+  const Cause cause = cause_of(instance, by);
+  const std::string reason(enum_text(cause));
   if (instance.observed == Observed::stopped) {
     advance(instance, LifecycleEvent::release);
     instance.desired = desired;
     instance.bin_until = now + deps.policy.bin;
     TRY(tx.instances().update(instance));
-    TRY(record(tx, instance, now, "instance.in_bin", actor, "renter",
+    TRY(record(tx, instance, now, "instance.in_bin", actor, reason,
                "until=" + to_rfc3339(*instance.bin_until)));
   } else if (next_state(instance.observed, LifecycleEvent::release)) {
     TRY(order_stop(tx, deps, instance,
-                   StopOrder{LifecycleEvent::release, desired, Cause::renter, now, actor, ""},
-                   now));
+                   StopOrder{LifecycleEvent::release, desired, cause, now, actor, ""}, now));
   } else if (instance.desired != Desired::purged && instance.desired != desired) {
     instance.desired = desired;  // releasing or in the bin already: may still become a purge
     TRY(tx.instances().update(instance));
   }
   if (instance.observed == Observed::in_bin && instance.desired == Desired::purged) {
     TRY(ensure_operation(tx, deps, instance, OperationKind::purge, now));
-    TRY(record(tx, instance, now, "instance.purging", actor, "renter"));
+    TRY(record(tx, instance, now, "instance.purging", actor, reason));
   }
   return {};
 }
@@ -474,7 +482,7 @@ Result<Instance> Instances::release(const Actor& actor, const std::string& id) {
   Instance instance;
   TRY(deps_.store.write([&](Tx& tx) -> Status {
     TRY_ASSIGN(instance, load(tx, actor, id));
-    return release_in(tx, deps_, instance, Desired::released, actor.name, deps_.clock.now());
+    return release_in(tx, deps_, instance, Desired::released, actor, deps_.clock.now());
   }));
   deps_.changed();
   return instance;
@@ -492,7 +500,7 @@ Result<Instance> Instances::purge(const Actor& actor, const std::string& id,
           Text{"purging destroys its disks for good: type the name exactly",
                "彻底删除将永久销毁磁盘：请准确输入实例名称"});
     }
-    return release_in(tx, deps_, instance, Desired::purged, actor.name, deps_.clock.now());
+    return release_in(tx, deps_, instance, Desired::purged, actor, deps_.clock.now());
   }));
   deps_.changed();
   return instance;
@@ -564,6 +572,10 @@ Result<Connection> Instances::connection(const Actor& actor, const std::string& 
     TRY_ASSIGN(instance, load(tx, actor, id));
     return {};
   }));
+  if (deps_.network.ssh_address.empty()) {
+    return fail(ErrorCode::conflict,
+                Text{"the simulated engine has no shell", "模拟引擎没有可登录的 shell"});
+  }
   if (instance.account_id != actor.account) {
     return fail(ErrorCode::forbidden,
                 Text{"only its renter may log in to it", "只有租用者可以登录该实例"});

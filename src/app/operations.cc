@@ -26,12 +26,16 @@ struct Claimed {
 
 Result<StepInput> load_input(Tx& tx, const Deps& deps, const Instance& instance) {
   StepInput input;
-  TRY_ASSIGN(const InstanceSecrets secrets, unseal_secrets(deps, instance.secrets_sealed));
   input.identity.hostname = instance.id.text;
-  input.identity.token = secrets.token;
-  input.identity.password = secrets.password;
-  input.identity.host_key_private = secrets.host_key_private;
-  input.identity.host_key_public = secrets.host_key_public;
+  // Without its secrets an instance can still be stopped and purged.
+  if (const auto secrets = unseal_secrets(deps, instance.secrets_sealed)) {
+    input.identity.token = secrets->token;
+    input.identity.password = secrets->password;
+    input.identity.host_key_private = secrets->host_key_private;
+    input.identity.host_key_public = secrets->host_key_public;
+  } else {
+    input.no_identity = secrets.error();
+  }
   TRY_ASSIGN(const auto keys, tx.accounts().ssh_keys(instance.account_id));
   for (const SshKey& key : keys) input.identity.authorized_keys.push_back(key.public_key);
   TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
@@ -87,13 +91,14 @@ Status apply_ready(Tx& tx, const Deps& deps, Claimed& claimed, const StepResult&
   Instance& instance = claimed.instance;
   TRY(finish(tx, claimed.operation, OperationState::done));
   instance.engine_run = result.engine_run;
-  instance.guest_current = true;
+  instance.guest_current = instance.notice_reason.empty();  // a notice went with the run before
   if (claimed.operation.kind == OperationKind::restart) {
     TRY(tx.instances().update(instance));
     return record(tx, instance, now, "instance.restarted", "system:operations", "ready");
   }
   TRY(release_hold(tx, deps, instance, now, "system:operations"));
   advance(instance, LifecycleEvent::ready);
+  instance.reachable = true;
   instance.ready_at = now;
   std::vector<CardId> cards;
   for (const Card& card : claimed.input.cards) cards.push_back(card.uuid);
@@ -206,12 +211,40 @@ Status apply(const Deps& deps, const Claimed& claimed, const StepResult& result)
 
 }  // namespace
 
+Status Operations::open_stuck() {
+  std::vector<Stuck> stuck;
+  {
+    const std::lock_guard lock(mutex_);
+    stuck.swap(stuck_);
+  }
+  if (stuck.empty()) return {};
+  const Status opened = deps_.store.write([&](Tx& tx) -> Status {
+    for (const Stuck& one : stuck) {
+      TRY_ASSIGN(auto operation, tx.instances().find_operation(one.id));
+      if (!operation || operation->lock_token != one.lock_token) continue;
+      unlock(*operation);
+      TRY(tx.instances().update_operation(*operation));
+    }
+    return {};
+  });
+  if (opened) return {};
+  const std::lock_guard lock(mutex_);
+  stuck_.insert(stuck_.end(), stuck.begin(), stuck.end());
+  return opened;
+}
+
 Result<bool> Operations::run_one() {
+  TRY(open_stuck());
   TRY_ASSIGN(const std::optional<Claimed> claimed, claim(deps_));
   if (!claimed) return false;
   const StepResult result =
       perform_step(deps_, claimed->operation, claimed->instance, claimed->input);
-  TRY(apply(deps_, *claimed, result));
+  const Status applied = apply(deps_, *claimed, result);
+  if (!applied) {
+    const std::lock_guard lock(mutex_);
+    stuck_.push_back(Stuck{claimed->operation.id, claimed->operation.lock_token});
+    return fail(applied.error());
+  }
   deps_.changed();
   return true;
 }
@@ -222,6 +255,11 @@ Status Operations::unlock_all() {
 
 Result<std::optional<Timestamp>> Operations::next_due() {
   std::optional<Timestamp> at;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stuck_.empty()) at = deps_.clock.now();
+  }
+  if (at) return at;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
     TRY_ASSIGN(at, tx.instances().next_operation_at());
     return {};

@@ -3,6 +3,10 @@
 // nothing. Thread-safe: several workers call run_one() at once.
 #pragma once
 
+#include <mutex>
+#include <string>
+#include <vector>
+
 #include "app/deps.h"
 
 namespace cardhour {
@@ -19,7 +23,17 @@ class Operations {
   Result<std::optional<Timestamp>> next_due();
 
  private:
+  // An operation whose result the store did not take: still locked by this process. It is
+  // opened before anything else is claimed, and its step done again.
+  struct Stuck {
+    OperationId id;
+    std::string lock_token;
+  };
+  Status open_stuck();
+
   Deps deps_;
+  std::mutex mutex_;
+  std::vector<Stuck> stuck_;
 };
 
 }  // namespace cardhour

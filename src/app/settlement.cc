@@ -115,7 +115,7 @@ Status open_segment(Tx& tx, const Deps& deps, const Instance& instance, Timestam
     segment.card_uuids += card.text;
   }
   TRY(tx.ledger().insert_segment(segment));
-  return schedule_settlement(tx, deps, instance.account_id, at);
+  return settle_soon(tx, instance.account_id, at);
 }
 
 Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timestamp at, Cause cause,
@@ -129,7 +129,7 @@ Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timest
   if (instance.run_id && cause != Cause::host_silent) {
     TRY(add_minimum_line(tx, deps, instance, at, cause, actor));
   }
-  return schedule_settlement(tx, deps, instance.account_id, at);
+  return settle_soon(tx, instance.account_id, at);
 }
 
 Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Timestamp until,
@@ -137,6 +137,12 @@ Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Timest
   TRY_ASSIGN(std::vector<Segment> open, tx.ledger().open_segments(account));
   TRY(book(tx, deps, account, open, until, actor));
   return schedule_settlement(tx, deps, account, until);
+}
+
+Status settle_soon(Tx& tx, const AccountId& account, Timestamp now) {
+  TRY_ASSIGN(const std::vector<Segment> open, tx.ledger().open_segments(account));
+  return tx.accounts().set_next_settlement(
+      account, open.empty() ? std::nullopt : std::optional<Timestamp>(now));
 }
 
 Status schedule_settlement(Tx& tx, const Deps& deps, const AccountId& account, Timestamp now) {

@@ -81,6 +81,11 @@ class Performer {
  private:
   StepResult after(const Error& error) const { return after_error(deps_, operation_, error); }
 
+  Duration ready_patience() const {
+    return operation_.kind == OperationKind::restart ? deps_.policy.restart_timeout
+                                                     : deps_.policy.ready_timeout;
+  }
+
   EngineSpec spec() const {
     EngineSpec spec;
     spec.id = instance_.id;
@@ -112,6 +117,7 @@ class Performer {
   }
 
   StepResult create() const {
+    if (input_.no_identity) return after(*input_.no_identity);
     const Status created = deps_.engine.ensure_created(spec(), input_.identity);
     return created ? next(Step::boot) : after(created.error());
   }
@@ -148,10 +154,7 @@ class Performer {
     shape.cards = *cards;
     const Status started = deps_.engine.ensure_started(spec(), shape);
     if (!started) return after(started.error());
-    const Duration patience = operation_.kind == OperationKind::restart
-                                  ? deps_.policy.restart_timeout
-                                  : deps_.policy.ready_timeout;
-    return next(Step::await_ready, deps_.clock.now() + patience);
+    return next(Step::await_ready, deps_.clock.now() + ready_patience());
   }
 
   StepResult await_ready() const {
@@ -159,12 +162,11 @@ class Performer {
     if (answers && *answers) return next(Step::verify);
     const Timestamp now = deps_.clock.now();
     if (operation_.deadline && now >= *operation_.deadline) {
-      return failed(
-          ErrorCode::engine_failed,
-          text("no SSH answer within {}", "{} 内没有 SSH 响应",
-               for_people(now - *operation_.deadline + deps_.policy.ready_timeout, Language::en)),
-          Text{"nothing was charged; start again, or look at the image",
-               "本次不计费；请重新开机，或检查镜像"});
+      return failed(ErrorCode::engine_failed,
+                    Text{"no SSH answer within " + for_people(ready_patience(), Language::en),
+                         for_people(ready_patience(), Language::zh) + "内没有 SSH 响应"},
+                    Text{"nothing was charged; start again, or look at the image",
+                         "本次不计费；请重新开机，或检查镜像"});
     }
     if (!answers) return again(backoff(operation_.attempt), answers.error());
     // A reboot from inside reads "stopped" for a moment; what is still so on the second look
@@ -189,7 +191,7 @@ class Performer {
       if (auto wrong = wrong_cards(*visible)) return failed(std::move(*wrong));
     }
     if (!instance_.guest_current) {
-      const Status applied = deps_.engine.apply_identity(instance_.id, input_.identity);
+      const Status applied = apply_identity();
       if (!applied) return after(applied.error());
     }
     const auto found = deps_.engine.find(instance_.id);
@@ -255,15 +257,27 @@ class Performer {
     return next(Step::force);
   }
 
+  // Somebody may have started it: in the bin, and on its way out, only this step stops it.
   StepResult remove() const {
     const Status removed = deps_.engine.ensure_removed(instance_.id);
-    return removed ? done() : after(removed.error());
+    if (removed) return done();
+    if (removed.error().code == ErrorCode::engine_failed) {
+      const Status forced = deps_.engine.force_stop(instance_.id);
+      if (!forced) return after(forced.error());
+    }
+    return after(removed.error());
+  }
+
+  Status apply_identity() const {
+    if (input_.no_identity) return fail(*input_.no_identity);
+    return deps_.engine.apply_identity(instance_.id, input_.identity);
   }
 
   StepResult deliver() const {
-    Status brought = deps_.engine.apply_identity(instance_.id, input_.identity);
+    Status brought = apply_identity();
     if (brought) brought = deps_.engine.put_notice(instance_.id, notice_json());
     if (brought) return done();
+    if (brought.error().code == ErrorCode::engine_unavailable) return after(brought.error());
     // Full disk, dead guest: a deadline counts all the same, and the next start brings the keys
     // again, so trying forever is of no use.
     constexpr int kAttempts = 10;
@@ -273,8 +287,9 @@ class Performer {
   std::string notice_json() const {
     if (instance_.notice_reason.empty()) return "";
     return fmt::format(
-        R"({{"id":"{}-{}","reason":"{}","deadline":"{}","next":"the instance is stopped; disks are kept"}})",
-        instance_.id.text, instance_.notice_reason, instance_.notice_reason,
+        R"({{"id":"{}-{}-{}","reason":"{}","deadline":"{}","next":"the instance is stopped; disks are kept"}})",
+        instance_.id.text, instance_.notice_reason,
+        instance_.notice_deadline.value_or(Timestamp{}).ms, instance_.notice_reason,
         instance_.notice_deadline ? to_rfc3339(*instance_.notice_deadline) : "");
   }
 

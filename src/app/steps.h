@@ -14,7 +14,8 @@ namespace cardhour {
 // What a step needs beside its rows.
 struct StepInput {
   GuestIdentity identity;
-  std::vector<Card> cards;  // allocated to the instance
+  std::optional<Error> no_identity;  // why the secrets of `identity` are missing
+  std::vector<Card> cards;           // allocated to the instance
 };
 
 struct StepResult {

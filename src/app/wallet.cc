@@ -22,21 +22,46 @@ Money run_total_without_minimum(const std::vector<Segment>& run) {
   return total;
 }
 
+// The part of a line that lies in the asked time: what was owed at its end less what was owed
+// at its beginning, so that the parts of several months sum to the whole.
+struct Span {
+  std::optional<Timestamp> from;
+  Timestamp to;  // at most now
+};
+
+Span span_of(const Segment& segment, const BillQuery& query, Timestamp now) {
+  const Timestamp end = segment.closed_at.value_or(now);
+  Span span{std::nullopt, std::min(query.to.value_or(end), end)};
+  if (query.from && *query.from > segment.opened_at) span.from = std::min(*query.from, span.to);
+  return span;
+}
+
+Money amount_in(const Segment& segment, const Span& span) {
+  const Money before = span.from ? segment_due(segment, *span.from) : Money{};
+  return segment_due(segment, span.to) - before;
+}
+
+Duration charged_at(const Segment& segment, Timestamp at) {
+  const bool ended = segment.closed_at && at >= *segment.closed_at;
+  return charged_time(segment, at, !ended || is_voluntary(*segment.close_cause));
+}
+
 // Recomputes the line from its own facts, and compares with what the ledger has.
-Status explain_line(Tx& tx, const Policy& policy, Timestamp now, BillLine& line) {
+Status explain_line(Tx& tx, const Policy& policy, const Span& span, BillLine& line) {
   const Segment& segment = line.segment;
   if (segment.meter == Meter::minimum) {
     TRY_ASSIGN(const auto run, tx.ledger().segments_of_run(segment.run_id));
     line.recomputed = minimum_line(run_total_without_minimum(run), policy);
   } else {
-    const Timestamp until = segment.closed_at.value_or(now);
-    const bool rounded = !segment.close_cause || is_voluntary(*segment.close_cause);
-    line.charged = charged_time(segment, until, rounded);
-    line.recomputed = due(Rate{segment.rate_per_hour, hours(1)}, segment.quantity, line.charged);
+    const Rate rate{segment.rate_per_hour, hours(1)};
+    const Duration before = span.from ? charged_at(segment, *span.from) : Duration{};
+    const Duration after = charged_at(segment, span.to);
+    line.charged = after - before;
+    line.recomputed = due(rate, segment.quantity, after) - due(rate, segment.quantity, before);
   }
   TRY_ASSIGN(line.booked, tx.ledger().posted_for(segment.id));
-  line.agrees = line.booked == segment.posted && line.recomputed == line.amount &&
-                (line.open || line.booked == line.amount);
+  const bool whole = line.open || segment_due(segment, *segment.closed_at) == segment.posted;
+  line.agrees = whole && line.booked == segment.posted && line.recomputed == line.amount;
   return {};
 }
 
@@ -86,7 +111,7 @@ Result<LedgerTransaction> Wallet::top_up(const Actor& by, const AccountId& accou
     TRY_ASSIGN(const auto found, tx.accounts().find(account));
     if (!found) return fail(ErrorCode::not_found, Text{"no such account", "没有该账户"});
     TRY(tx.ledger().append(topup_entry(head, amount)));
-    TRY(schedule_settlement(tx, deps_, account, head.at));
+    TRY(settle_soon(tx, account, head.at));
     TRY(record(tx, account, head.at, "wallet.topup", by.name, "admin",
                "amount=" + to_decimal(amount)));
     return remember(tx, by.account, idempotency, head.id.text, head.at);
@@ -135,19 +160,20 @@ Result<Bill> Wallet::bill(const AccountId& account, const BillQuery& query) {
       BillLine line;
       line.segment = segment;
       line.open = !segment.closed_at;
-      line.amount = line.open ? segment_due(segment, now) : segment.posted;
+      const Span span = span_of(segment, query, now);
+      line.amount = amount_in(segment, span);
       auto [name, fresh] = names.try_emplace(segment.instance_id);
       if (fresh) {
         TRY_ASSIGN(const auto instance, tx.instances().find(segment.instance_id));
         if (instance) name->second = instance->name;
       }
       line.instance_name = name->second;
-      if (query.explain) TRY(explain_line(tx, deps_.policy, now, line));
+      if (query.explain) TRY(explain_line(tx, deps_.policy, span, line));
       bill.agrees = bill.agrees && line.agrees;
       bill.total += line.amount;
       if (segment.meter == Meter::on_demand) {
         bill.card_milliseconds +=
-            (segment.closed_at.value_or(now) - segment.opened_at).ms * segment.quantity;
+            (span.to - span.from.value_or(segment.opened_at)).ms * segment.quantity;
       }
       bill.lines.push_back(std::move(line));
     }

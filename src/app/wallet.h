@@ -25,13 +25,13 @@ struct WalletView {
 struct BillLine {
   Segment segment;
   std::string instance_name;
-  Money amount;  // due by the segment, as booked or accrued
+  Money amount;  // due within the asked time, as booked or accrued
   bool open = false;
   // Filled by explain:
   Money recomputed;    // from start, end, rate, quantity alone
   Money booked;        // sum of its postings in the ledger
   Duration charged;    // the time that was charged, after rounding
-  bool agrees = true;  // recomputed equals amount, and booked equals amount when closed
+  bool agrees = true;  // recomputed equals amount, and the ledger has what is due
 };
 
 struct Bill {

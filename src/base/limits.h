@@ -10,13 +10,13 @@ namespace cardhour::limits {
 // HTTP. A create request with ten SSH keys is under 16 KiB.
 inline constexpr size_t kBodyBytes = 256 * 1024;
 inline constexpr size_t kHeaderBytes = 16 * 1024;
-inline constexpr size_t kConnections = 2'000;    // 64 KiB each at most
-inline constexpr size_t kWorkerQueue = 256;      // about 1 s of work; then 503
+inline constexpr size_t kConnections = 2'000;  // 64 KiB each at most
+inline constexpr size_t kWorkerQueue = 256;    // about 1 s of work; then 503
 inline constexpr int kWorkerThreads = 4;
 inline constexpr int kIoThreads = 2;
 inline constexpr int kHeaderTimeoutSeconds = 15;  // slow-header attacks
 inline constexpr int kIdleTimeoutSeconds = 75;
-inline constexpr int kWaitSecondsMax = 60;        // ?wait=
+inline constexpr int kWaitSecondsMax = 60;  // ?wait=
 inline constexpr size_t kSseStreams = 500;
 inline constexpr size_t kSseBacklogBytes = 256 * 1024;  // a slower reader is cut and resumes by id
 
@@ -37,7 +37,6 @@ inline constexpr size_t kIdempotencyKeyBytes = 128;
 
 // Shapes.
 inline constexpr int kCardsPerInstanceMax = 16;
-inline constexpr int64_t kDiskGibMax = 16 * 1024;
 
 // Loops: how much one pass may take before it yields.
 inline constexpr int kDueAccountsPerPass = 200;

@@ -8,6 +8,7 @@
 #include "adapters/gpu/simulated_cards.h"
 #include "adapters/incus/incus_engine.h"
 #include "adapters/sim/sim_engine.h"
+#include "app/deps.h"
 
 namespace cardhour {
 namespace {
@@ -53,6 +54,9 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
   incus.deployment = options.deployment;
   incus.subnet = options.gateway() + "/16";
   incus.ssh_listen = options.ssh_listen;
+  const NetworkPlan plan;
+  incus.ssh_port_first = plan.ssh_port_first;
+  incus.ssh_port_last = plan.ssh_port_last;
   incus.guest_dir = options.guest_dir;
   incus.state_dir = state_dir;
   if (options.gpus == ServeOptions::GpuKind::sim) incus.sim_library = options.simulated_library;

@@ -45,7 +45,9 @@ Result<Settings> load_settings(const ServeOptions& options) {
   TRY_ASSIGN(settings.catalog, load_catalog(options.catalog + "/gpu-models.toml"));
   TRY_ASSIGN(settings.default_prices,
              load_prices(options.catalog + "/prices.toml", settings.catalog));
-  settings.network.ssh_address = options.ssh_address;
+  const bool shell = options.engine == ServeOptions::EngineKind::incus;
+  if (shell) settings.network.ssh_address = options.ssh_address;
+  if (!shell) settings.network.ssh_address.clear();
   settings.network.subnet = options.subnet_prefix() + ".0.0";
   settings.network.idmap_first = 1;  // the first 65536 ids are the daemon's own default
   return settings;

@@ -172,7 +172,7 @@ Outcome register_account(Context& context, const Arguments& arguments) {
   TRY_ASSIGN(Client * client, context.open_client());
   TRY_ASSIGN(const std::string answer, client->post("/auth/register", encode(request)));
   TRY_ASSIGN(const auto account, decode<wire::AccountView>(answer));
-  context.say(text("Made the account {}.", "已创建账号 {}。", clean(account.login)));
+  context.say(text("Made the account {}.", "已创建账户 {}。", clean(account.login)));
   TRY(log_in(context, std::move(options), name, password));
   return kDone;
 }
@@ -206,7 +206,7 @@ Outcome whoami(Context& context, const Arguments&) {
   Facts facts(context.language);
   facts.add({"login", "登录名"}, me.account.login);
   facts.add({"id", "ID"}, me.account.id.text);
-  facts.add({"role", "角色"}, context.in(me.account.role == Role::admin ? Text{"operator", "管理员"}
+  facts.add({"role", "角色"}, context.in(me.account.role == Role::admin ? Text{"operator", "运营者"}
                                                                         : Text{"renter", "租户"}));
   facts.add({"may", "权限"}, me.scopes);
   facts.add({"server", "服务器"}, client->server());
@@ -252,10 +252,10 @@ void add_account_commands(std::vector<Command>& to) {
   to.push_back(
       {.path = "register",
        .group = Group::start,
-       .summary = {"make an account, where the server lets one", "注册账号（需服务器允许）"},
+       .summary = {"make an account, where the server lets one", "注册账户（需服务器允许）"},
        .positionals = {url},
        .options = {kLogin,
-                   {"--invitation", "CODE", {"the operator's code", "管理员给的邀请码"}},
+                   {"--invitation", "CODE", {"the operator's code", "运营者给的邀请码"}},
                    kPasswordStdin,
                    kFingerprint},
        .examples = {{"cardhour register gpu.example.org --login lihua --invitation CODE",
@@ -267,7 +267,7 @@ void add_account_commands(std::vector<Command>& to) {
                 .run = logout});
   to.push_back({.path = "whoami",
                 .group = Group::account,
-                .summary = {"who is logged in, and where", "当前登录的账号和服务器"},
+                .summary = {"who is logged in, and where", "当前登录的账户和服务器"},
                 .run = whoami});
   to.push_back({.path = "passwd",
                 .group = Group::account,

@@ -34,7 +34,7 @@ Outcome user_ls(Context& context, const Arguments&) {
               context.language);
   for (const auto& account : page.items) {
     table.add({account.login,
-               context.in(account.role == Role::admin ? Text{"operator", "管理员"}
+               context.in(account.role == Role::admin ? Text{"operator", "运营者"}
                                                       : Text{"renter", "租户"}),
                context.in(account.state == AccountState::active ? Text{"active", "正常"}
                                                                 : Text{"suspended", "已停用"}),
@@ -66,7 +66,7 @@ Outcome user_add(Context& context, const Arguments& arguments) {
   }
   TRY_ASSIGN(const auto account, decode<wire::AccountView>(answer));
   const std::string login = clean(account.login);
-  context.say(text("Made the account {}.", "已创建账号 {}。", login));
+  context.say(text("Made the account {}.", "已创建账户 {}。", login));
   context.note(text("Give it money: cardhour admin topup {} 100",
                     "充值：cardhour admin topup {} 100", login));
   return kDone;
@@ -106,7 +106,7 @@ Outcome invite(Context& context, const Arguments&) {
   context.note(
       text("Good for one account until {}. It is shown this once. They type:\n"
            "  cardhour register {} --invitation {}",
-           "可注册一个账号，有效期至 {}，只显示这一次。对方执行：\n"
+           "可注册一个账户，有效期至 {}，只显示这一次。对方执行：\n"
            "  cardhour register {} --invitation {}",
            local_time(made.expires_at), client->server(), clean(made.code.reveal())));
   return kDone;
@@ -230,13 +230,13 @@ Command row(std::string path, Text summary, Outcome (*run)(Context&, const Argum
 }
 
 void add_user_commands(std::vector<Command>& to) {
-  to.push_back(row("user ls", {"all accounts with their balance", "所有账号及余额"}, user_ls));
-  to.push_back(row("user add", {"make an account", "创建账号"}, user_add));
+  to.push_back(row("user ls", {"all accounts with their balance", "所有账户及余额"}, user_ls));
+  to.push_back(row("user add", {"make an account", "创建账户"}, user_add));
   to.back().positionals = {{"LOGIN", {"the new login", "登录名"}}};
   to.back().options = {
       {"--role", "renter|admin", {"renter if absent", "角色，默认 renter"}, {"renter", "admin"}},
       {"--password-stdin", "", {"read the password from standard input", "从标准输入读取密码"}}};
-  to.push_back(row("topup", {"put money into a wallet", "为账号充值"}, topup));
+  to.push_back(row("topup", {"put money into a wallet", "为账户充值"}, topup));
   to.back().positionals = {{"USER", {"login or ID", "登录名或 ID"}},
                            {"AMOUNT", {"e.g. 100 or 99.5", "金额，如 100 或 99.5"}}};
   to.back().options = {{"--note", "TEXT", {"e.g. the receipt's number", "备注，如收据号"}}};

@@ -115,7 +115,7 @@ std::string bill_text(const wire::BillView& bill, Language language) {
                             "仅由起止时间、单价和卡数复算：每一条都与账本一致。\n"}
                            .in(language)
                      : Text{"Some lines do NOT agree with the ledger (✗): tell the operator.\n",
-                            "有条目与账本不一致（✗），请联系管理员。\n"}
+                            "有条目与账本不一致（✗），请联系运营者。\n"}
                            .in(language);
   return out;
 }

@@ -468,6 +468,32 @@ TEST_F(CliTest, LoginWithATokenKeepsItAndSendsItNowhereElse) {
   EXPECT_TRUE(other.asked().empty());
 }
 
+// The profile that is left must not be used by accident: it may be an operator's.
+TEST_F(CliTest, AfterLogoutNobodyElseActs) {
+  log_in();
+  Config config = *load_config(home_ + "/.config/cardhour");
+  config.profiles["other"] = Profile{server_.url(), "admin", Secret("ch_admin"), {}};
+  config.current = "other";
+  ASSERT_TRUE(save_config(home_ + "/.config/cardhour", config));
+  server_.on("POST /auth/logout", {{204, ""}});
+  EXPECT_EQ(run({"logout"}).exit, 0);
+  const Ran ran = run({"wallet"});
+  EXPECT_EQ(ran.exit, 3);
+  EXPECT_NE(ran.err.find("default"), std::string::npos);
+  EXPECT_TRUE(server_.asked("GET /api/v1/wallet").empty());
+}
+
+// A slash cannot stand in a path: such a name is looked for in the list.
+TEST_F(CliTest, NamesWithASlashAreFound) {
+  log_in();
+  wire::InstanceView view = an_instance(Observed::stopped);
+  view.name = "a/b";
+  server_.on("GET /instances", {{200, "{\"items\":[" + encode(view) + "]}"}});
+  server_.on("GET /instances/" + view.id.text, {{200, encode(view)}});
+  EXPECT_EQ(run({"show", "a/b"}).exit, 0);
+  EXPECT_EQ(run({"show", "a/c"}).exit, 4);
+}
+
 TEST_F(CliTest, ProblemsGiveTheirExitCodeAndText) {
   log_in();
   server_.on("GET /wallet", {{402, R"({"code":"insufficient_balance","detail":"too little",

@@ -223,9 +223,10 @@ Error Client::unreachable(const Answer& answer) const {
                  text("the certificate of {} is not trusted: {}", "{} 的证书不受信任：{}",
                       options_.server, answer.why),
                  {"If it is self-signed, log in again (cardhour login URL) and compare the "
-                  "fingerprint with the one that the server printed at start.",
-                  "如果是自签名证书，请重新登录（cardhour login URL），"
-                  "并与服务器启动时打印的指纹核对。"},
+                  "fingerprint with the one that the server printed at start; in scripts, "
+                  "--fingerprint.",
+                  "如果是自签名证书，请重新登录（cardhour login URL）并与服务器启动时打印的"
+                  "指纹核对；脚本中使用 --fingerprint。"},
                  {}};
   }
   return Error{ErrorCode::engine_unavailable,

@@ -14,8 +14,8 @@ const Text& group_title(Group group) {
       {"Look at what there is", "查看行情"},
       {"Instances", "实例"},
       {"Money", "费用"},
-      {"Account", "账号"},
-      {"For operators", "管理员"},
+      {"Account", "账户"},
+      {"For operators", "运营者"},
       {"Other", "其他"},
   }};
   return titles.at(static_cast<size_t>(group));

@@ -146,7 +146,7 @@ Outcome images(Context& context, const Arguments&) {
   }
   TRY_ASSIGN(const auto page, decode<wire::Page<wire::ImageView>>(answer));
   if (page.items.empty()) {
-    context.note({"The operator has not built any image yet.", "管理员还没有制作镜像。"});
+    context.note({"The operator has not built any image yet.", "运营者还没有制作镜像。"});
   }
   for (const auto& image : page.items) context.put(clean(image.name));
   return kDone;

@@ -57,9 +57,10 @@ Status check_quote(Context& context, const wire::QuoteView& quote) {
   if (!quote.affordable) {
     return fail(
         ErrorCode::insufficient_balance,
-        text("this needs {} available (an hour of all that runs), and there is {}",
-             "需要可用余额 {}（全部运行一小时的费用），现有 {}",
-             format(context.currency(), quote.needed), format(context.currency(), quote.available)),
+        text("this needs {} available (an hour of all that runs), and there is {}: {} are missing",
+             "需要可用余额 {}（全部运行一小时的费用），现有 {}，还差 {}",
+             format(context.currency(), quote.needed), format(context.currency(), quote.available),
+             format(context.currency(), quote.needed - quote.available)),
         Text{"Top up, stop something, or choose a cheaper card: cardhour offers",
              "请充值、关掉其他实例，或选更便宜的显卡：cardhour offers"});
   }

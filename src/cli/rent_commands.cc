@@ -97,7 +97,7 @@ Result<Keys> ensure_key(const Context& context, Client& client) {
     while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
     const auto added = client.post("/ssh-keys", encode(wire::SshKeyRequest{key, {}}));
     if (!added) continue;  // e.g. too weak for the server
-    context.note(text("Added your key {} to the account.", "已将您的公钥 {} 添加到账号。", path));
+    context.note(text("Added your key {} to the account.", "已将您的公钥 {} 添加到账户。", path));
     return Keys::known;
   }
   context.note(

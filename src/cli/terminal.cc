@@ -98,10 +98,10 @@ Result<Secret> ask_secret(std::string_view question) {
     ::close(terminal);
     return no_terminal();
   }
-  remark(question);
   termios quiet = before;
   quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | ISIG);
-  ::tcsetattr(terminal, TCSAFLUSH, &quiet);
+  ::tcsetattr(terminal, TCSAFLUSH, &quiet);  // before the question: a quick answer is not lost
+  remark(question);
   Result<Secret> typed = read_typed(terminal);
   ::tcsetattr(terminal, TCSAFLUSH, &before);
   ::close(terminal);

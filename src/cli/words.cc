@@ -82,7 +82,7 @@ Text cause_text(Cause cause) {
     case Cause::expired:
       return {"the time in the bin ended", "回收站到期"};
     case Cause::admin:
-      return {"the operator", "管理员操作"};
+      return {"the operator", "运营者操作"};
   }
   return {"?", "?"};
 }
@@ -105,7 +105,7 @@ Text transaction_text(TransactionKind kind) {
 
 Text event_text(const std::string& kind) {
   static const std::map<std::string, Text> texts = {
-      {"account.created", {"account made", "创建账号"}},
+      {"account.created", {"account made", "创建账户"}},
       {"account.login", {"logged in", "登录"}},
       {"account.password_changed", {"password changed", "修改密码"}},
       {"host.silent", {"host silent", "主机失联"}},
@@ -141,6 +141,13 @@ Text event_text(const std::string& kind) {
 }
 
 Text reason_text(const std::string& reason) {
+  static const std::map<std::string, Text> texts = {
+      {"stopped", {"stopped", "已关机"}},
+      {"released", {"released", "已释放"}},
+      {"login", {"login", "登录"}},
+  };
+  const auto it = texts.find(reason);
+  if (it != texts.end()) return it->second;
   const auto cause = enum_from<Cause>(reason);
   return cause ? cause_text(*cause) : Text{reason, reason};
 }

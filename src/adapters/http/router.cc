@@ -83,7 +83,7 @@ Response serve_or_problem(const Endpoint& endpoint, const Authorizer& authorizer
     Response response = problem_response(
         Error{ErrorCode::internal,
               {"the server made a mistake", "服务器内部出错"},
-              {"Try again; if it stays, tell the operator.", "请重试；若仍失败，请联系管理员。"},
+              {"Try again; if it stays, tell the operator.", "请重试；若仍失败，请联系运营者。"},
               {}},
         request.language);
     response.failure = fmt::format("{} threw: {}", endpoint.operation_id, thrown.what());

@@ -38,7 +38,7 @@ Result<Authorized> authorize(const Request& request, Permission permission) {
   const auto who = request.header("authorization");
   if (!who) return fail(ErrorCode::unauthenticated, {"no token", "没有令牌"});
   if (permission == Permission::admin) {
-    return fail(ErrorCode::forbidden, {"operators only", "仅限管理员"});
+    return fail(ErrorCode::forbidden, {"operators only", "仅限运营者"});
   }
   Actor actor;
   actor.name = *who;

@@ -43,7 +43,7 @@ std::string_view view(boost::beast::string_view text) { return {text.data(), tex
 Error internal_error() {
   return Error{ErrorCode::internal,
                {"the server made a mistake", "服务器内部出错"},
-               {"Try again; if it stays, tell the operator.", "请重试；若仍失败，请联系管理员。"},
+               {"Try again; if it stays, tell the operator.", "请重试；若仍失败，请联系运营者。"},
                {}};
 }
 

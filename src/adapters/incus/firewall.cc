@@ -101,6 +101,16 @@ std::string guest_api_rule(const FirewallOptions& options) {
                      options.guest_api_port);
 }
 
+// New SSH connections per source, before any NAT; the host's own are not counted.
+std::string ssh_rule(const FirewallOptions& options) {
+  if (options.ssh_port_last == 0) return {};
+  return fmt::format(
+      "    iifname != \"lo\" tcp dport {}-{} ct state new add @knockers {{ ip saddr limit rate "
+      "over {}/minute burst {} packets }} counter drop\n",
+      options.ssh_port_first, options.ssh_port_last, options.ssh_connections_per_minute_max,
+      options.ssh_connections_per_minute_max);
+}
+
 std::string table_name(std::string bridge) {
   // nft takes no dash in a name.
   std::ranges::replace(bridge, '-', '_');
@@ -122,6 +132,12 @@ table inet {table} {{
     size 65535
     flags dynamic,timeout
     timeout 10s
+  }}
+  set knockers {{
+    type ipv4_addr
+    size 65535
+    flags dynamic,timeout
+    timeout 2m
   }}
   chain judge {{
     meta nfproto != ipv4 counter drop
@@ -151,6 +167,9 @@ table inet {table} {{
     ct status dnat accept
     counter drop
   }}
+  chain arrivals {{
+    type filter hook prerouting priority -150; policy accept;
+{ssh}  }}
   chain input {{
     type filter hook input priority -10; policy accept;
     iifname "{bridge}" jump to_host
@@ -166,8 +185,8 @@ table inet {table} {{
   return fmt::format(fmt::runtime(kTable), "table"_a = table, "bridge"_a = options.bridge,
                      "address"_a = options.bridge_address,
                      "rate"_a = options.connections_per_second_max,
-                     "guest_api"_a = guest_api_rule(options), "allow"_a = allow_rules(options),
-                     "forbidden"_a = kForbiddenRanges);
+                     "guest_api"_a = guest_api_rule(options), "ssh"_a = ssh_rule(options),
+                     "allow"_a = allow_rules(options), "forbidden"_a = kForbiddenRanges);
 }
 
 Firewall::Firewall(FirewallOptions options)

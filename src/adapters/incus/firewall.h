@@ -6,6 +6,7 @@
 // the host's addresses. Onward: no private, shared, link-local or special range, no other
 // instance by way of the host, no mail (tcp/25), no IPv6, no flood of new connections.
 // To the bridge, from elsewhere: only what a port of the host was forwarded for.
+// To the SSH ports: so many new connections a minute from each source.
 // Thread-safe.
 #pragma once
 
@@ -29,6 +30,9 @@ struct FirewallOptions {
   std::string bridge_address;            // of the host on the bridge, e.g. 10.177.0.1
   int guest_api_port = 0;                // on the bridge address; 0: none
   int connections_per_second_max = 200;  // new TCP ones per instance
+  int ssh_port_first = 0;                // host ports of the instances' SSH; 0: none
+  int ssh_port_last = 0;
+  int ssh_connections_per_minute_max = 60;  // new ones per source: guessing passwords
   std::vector<FirewallAllow> allow;
 };
 

@@ -105,6 +105,8 @@ IncusEngine::IncusEngine(IncusOptions options)
                           .bridge_address = gateway_of(options_.subnet),
                           .guest_api_port = options_.guest_api_port,
                           .connections_per_second_max = options_.connections_per_second_max,
+                          .ssh_port_first = options_.ssh_port_first,
+                          .ssh_port_last = options_.ssh_port_last,
                           .allow = options_.allow})) {}
 
 IncusEngine::~IncusEngine() = default;

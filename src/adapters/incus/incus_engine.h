@@ -40,7 +40,9 @@ struct IncusOptions {
   int64_t idmap_first = 1'065'536;    // subordinate ids that instances may get
   int64_t idmap_end = 1'001'000'000;  // one past the last
   int processes_max = 8192;           // an instance's tasks, threads too
-  int connections_per_second_max = 200;   // new TCP ones, an instance
+  int connections_per_second_max = 200;  // new TCP ones, an instance
+  int ssh_port_first = 0;                // host ports that get a limit per source; 0: none
+  int ssh_port_last = 0;
   int64_t disk_bytes_per_second_max = 0;  // reading, and writing, of the root disk; 0: no limit
   std::vector<FirewallAllow> allow;
 };

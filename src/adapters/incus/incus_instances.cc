@@ -37,6 +37,9 @@ constexpr Duration kSettlePatience = minutes(2);
 constexpr std::chrono::milliseconds kPause{100};
 constexpr int kAttempts = 3;
 constexpr int64_t kIdmapSize = 65536;
+// What a full system disk is grown by to be startable; over the years of an instance, at most.
+constexpr int64_t kRescueBytes = 32 * kMiB;
+constexpr int64_t kRescueBytesMax = kGiB;
 // Until the first start gives it a shape.
 const EngineShape kNoShape{.millicores = 500, .memory_bytes = kGiB};
 
@@ -95,6 +98,28 @@ std::string next_generation(const json::object& config) {
   int64_t value = 0;
   std::from_chars(before.data(), before.data() + before.size(), value);
   return std::to_string(value + 1);
+}
+
+// On a full system disk Incus itself cannot write what a start or a change needs.
+bool is_full(const Status& status) { return says(status, "quota exceeded"); }
+
+// Grows a full system disk a little, so that its owner gets in and can clear it.
+Status grow_full_disk(IncusClient& client, const EngineSpec& spec) {
+  const std::string path = incus::instance_path(spec.id);
+  TRY_ASSIGN(const IncusDocument document, client.get_document(path));
+  json::object root = at(at(document.metadata, "devices"), "root").as_object();
+  const int64_t size = written_bytes(text_at(at(document.metadata, "devices").at("root"), "size"));
+  if (size == 0 || size >= spec.system_disk_bytes + kRescueBytesMax) {
+    return fail(ErrorCode::engine_failed,
+                Text{"the system disk is full, again and again", "系统盘已满，且已多次扩容"},
+                Text{"Ask the operator to grow it; the data disk is not affected.",
+                     "请联系运营者扩容；数据盘不受影响。"});
+  }
+  root["size"] = fmt::format("{}B", size + kRescueBytes);
+  return as_refusal(
+      client.change({.method = "PATCH",
+                     .path = path,
+                     .body = json::object{{"devices", {{"root", std::move(root)}}}}}));
 }
 
 }  // namespace
@@ -262,8 +287,17 @@ Status IncusEngine::ensure_started(const EngineSpec& spec, const EngineShape& sh
   if (std::ranges::any_of(shape.cards, &EngineCard::simulated)) {
     TRY(put_sim_cards(sim_dir, options_.sim_library, shape.cards));
   }
-  TRY(configure(spec, shape));
-  const Status started = change_state(spec.id, "start", {});
+  Status configured = configure(spec, shape);
+  if (is_full(configured)) {
+    TRY(grow_full_disk(*client_, spec));
+    configured = configure(spec, shape);
+  }
+  TRY(configured);
+  Status started = change_state(spec.id, "start", {});
+  if (is_full(started)) {
+    TRY(grow_full_disk(*client_, spec));
+    started = change_state(spec.id, "start", {});
+  }
   TRY_ASSIGN(const Look after, settle(spec.id, kSettlePatience));
   if (after.kind == Look::Kind::ours && after.running()) return {};
   if (says(started, "address already in use")) return taken();

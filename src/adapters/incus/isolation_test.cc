@@ -258,6 +258,50 @@ TEST_F(IsolationTest, AFloodOfConnectionsIsCut) {
   EXPECT_LT(connected, 200 + 200 * (took + 0.5)) << flood.output;
 }
 
+// How many of `tries` connections are accepted, all begun at once.
+int connected(const std::string& address, int port, int tries) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(port));
+  inet_pton(AF_INET, address.c_str(), &to.sin_addr);
+  std::vector<pollfd> sockets;
+  for (int i = 0; i < tries; ++i) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    ::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    sockets.push_back({fd, POLLOUT, 0});
+  }
+  ::poll(sockets.data(), sockets.size(), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // less than a SYN is sent again
+  ::poll(sockets.data(), sockets.size(), 0);
+  int count = 0;
+  for (const pollfd& entry : sockets) {
+    if ((entry.revents & POLLOUT) != 0 && (entry.revents & (POLLERR | POLLHUP)) == 0) ++count;
+    ::close(entry.fd);
+  }
+  return count;
+}
+
+TEST_F(IsolationTest, SshConnectionsArePacedPerSource) {
+  const Neighbour neighbour;
+  const Listener ssh(SOCK_STREAM, "0.0.0.0", 0);
+  Firewall firewall({.bridge = "chpace0",
+                     .bridge_address = "10.1.0.1",
+                     .ssh_port_first = ssh.port(),
+                     .ssh_port_last = ssh.port(),
+                     .ssh_connections_per_minute_max = 20});
+  ASSERT_TRUE(firewall.ensure().has_value());
+  int from_outside = 0;
+  neighbour.inside(
+      [&] { from_outside = connected(neighbour.public_net() + ".1", ssh.port(), 100); });
+  EXPECT_GE(from_outside, 15);
+  EXPECT_LE(from_outside, 25);
+  EXPECT_EQ(connected("127.0.0.1", ssh.port(), 100), 100);  // the host's own are not counted
+  EXPECT_TRUE(firewall.remove().has_value());
+  neighbour.inside(
+      [&] { from_outside = connected(neighbour.public_net() + ".1", ssh.port(), 100); });
+  EXPECT_EQ(from_outside, 100);
+}
+
 TEST_F(IsolationTest, TenantsDoNotReachEachOther) {
   const EngineSpec a = world_->ready();
   const EngineSpec b = world_->ready();

@@ -1,5 +1,5 @@
 // The loops: each pass looks at what is due and acts; nothing is passed in, so a hint only
-// wakes them early and a missed one costs nothing. One thread runs them in production, the
+// wakes them early and a missed one costs nothing. Each has one thread in production; the
 // simulation calls them one by one.
 #pragma once
 
@@ -17,18 +17,24 @@ class ObserveLoop {
   Status pass();
 
  private:
-  Status look_at_hosts();
-  Status look_at(const Instance& instance, Timestamp last_alive);
-
-  // Seen stopped though it should run: since when, and when it was last known to run.
-  // Forgetting it (a restart of the process) only delays the conclusion.
-  struct Suspect {
-    Timestamp since;
+  // Of an instance that should run: when the engine last showed it running, and since when it
+  // shows it stopped.
+  struct Life {
     Timestamp last_alive;
+    std::optional<Timestamp> missing_since;
   };
 
+  Status look_at_hosts();
+  Status look_at(const Instance& instance);
+  Status note_hosts_before();
+  Life& life_of(const Instance& instance);
+
   Deps deps_;
-  std::map<InstanceId, Suspect> suspects_;
+  std::map<InstanceId, Life> lives_;
+  // Each host's last proof of life before this process began: what is known of an instance that
+  // this process has not yet seen running.
+  std::optional<std::map<HostId, Timestamp>> hosts_before_;
+  Status driver_failure_;  // of the last pass: told at its end
 };
 
 // Books what is due, warns of an empty wallet, and stops what it can no longer pay.

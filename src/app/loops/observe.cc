@@ -13,7 +13,7 @@ namespace {
 // this much later before it counts.
 constexpr Duration kStoppedForGood = seconds(2);
 
-Status upsert_host(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus& gpus,
+Status upsert_host(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus* gpus,
                    Timestamp now, HostId& id) {
   TRY_ASSIGN(const auto hosts, tx.hosts().all());
   Host host;
@@ -26,8 +26,10 @@ Status upsert_host(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus&
   host.memory_bytes = seen.memory_bytes;
   host.pool_total_bytes = seen.pool_total_bytes;
   host.pool_used_bytes = seen.pool_used_bytes;
-  host.driver_version = gpus.driver_version;
-  host.cuda_version = gpus.cuda_version;
+  if (gpus != nullptr) {
+    host.driver_version = gpus->driver_version;
+    host.cuda_version = gpus->cuda_version;
+  }
   host.last_seen_at = now;
   host.reachable = true;
   id = host.id;
@@ -78,14 +80,18 @@ Status upsert_cards(Tx& tx, const Deps& deps, const HostId& host, const EngineHo
 Status note_silence(Tx& tx, const Deps& deps, Timestamp now) {
   TRY_ASSIGN(const auto hosts, tx.hosts().all());
   for (Host host : hosts) {
-    if (!host.reachable || now - host.last_seen_at < deps.policy.host_silent_after) continue;
-    host.reachable = false;
-    TRY(tx.hosts().upsert(host));
-    TRY(tx.events().append(Event{0, now, std::nullopt, std::nullopt, "host.silent",
-                                 "system:observe", "host_silent", "host=" + host.name}));
+    if (now - host.last_seen_at < deps.policy.host_silent_after) continue;
+    if (host.reachable) {
+      host.reachable = false;
+      TRY(tx.hosts().upsert(host));
+      TRY(tx.events().append(Event{0, now, std::nullopt, std::nullopt, "host.silent",
+                                   "system:observe", "host_silent", "host=" + host.name}));
+    }
+    // A host that is silent already may have answered a worker in between, and a run began.
     TRY_ASSIGN(const auto instances, tx.instances().alive());
     for (Instance instance : instances) {
       if (instance.host_id != host.id || instance.observed != Observed::running) continue;
+      if (!instance.reachable) continue;
       TRY(close_segments(tx, deps, instance, host.last_seen_at, Cause::host_silent,
                          "system:observe"));
       instance.reachable = false;
@@ -109,7 +115,10 @@ Status note_running(Tx& tx, const Deps& deps, Instance instance, const EngineIns
     instance.reachable = true;
     TRY(record(tx, instance, now, "instance.reachable", "system:observe", "host_back"));
   }
-  instance.engine_run = seen.run;  // a reboot from inside keeps segment and rate
+  if (instance.engine_run != seen.run) {
+    instance.engine_run = seen.run;  // a reboot from inside keeps segment and rate
+    if (!instance.notice_reason.empty()) instance.guest_current = false;  // the file is gone
+  }
   return tx.instances().update(instance);
 }
 
@@ -163,31 +172,50 @@ Status ObserveLoop::look_at_hosts() {
     TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
     return fail(hosts.error());
   }
-  TRY_ASSIGN(const ProbedGpus gpus, deps_.probe.probe());
-  return deps_.store.write([&](Tx& tx) -> Status {
+  // A driver that does not answer is no news of the cards, and no silence of the host.
+  const auto gpus = deps_.probe.probe();
+  TRY(deps_.store.write([&](Tx& tx) -> Status {
     for (const EngineHost& seen : *hosts) {
       HostId id;
-      TRY(upsert_host(tx, deps_, seen, gpus, now, id));
-      TRY(upsert_cards(tx, deps_, id, seen, gpus));
+      TRY(upsert_host(tx, deps_, seen, gpus ? &*gpus : nullptr, now, id));
+      if (gpus) TRY(upsert_cards(tx, deps_, id, seen, *gpus));
     }
     return note_silence(tx, deps_, now);  // of hosts that did not show up
-  });
+  }));
+  driver_failure_ = gpus ? Status() : Status(fail(gpus.error()));
+  return {};
 }
 
-Status ObserveLoop::look_at(const Instance& instance, Timestamp last_alive) {
+Status ObserveLoop::note_hosts_before() {
+  if (hosts_before_) return {};
+  std::map<HostId, Timestamp> before;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const auto hosts, tx.hosts().all());
+    for (const Host& host : hosts) before[host.id] = host.last_seen_at;
+    return {};
+  }));
+  hosts_before_ = std::move(before);
+  return {};
+}
+
+ObserveLoop::Life& ObserveLoop::life_of(const Instance& instance) {
+  return lives_.try_emplace(instance.id, Life{(*hosts_before_)[instance.host_id], std::nullopt})
+      .first->second;
+}
+
+Status ObserveLoop::look_at(const Instance& instance) {
   // The row was read before the engine is asked, and its version guards the conclusion.
   TRY_ASSIGN(const auto seen, deps_.engine.find(instance.id));
-  const bool running = seen && seen->status == EngineStatus::running;
   if (seen && seen->status == EngineStatus::busy) return {};
+  const bool running = seen && seen->status == EngineStatus::running;
   const Timestamp now = deps_.clock.now();
-  bool for_good = false;
+  Timestamp last_alive = now;
   if (instance.observed == Observed::running && !running) {
-    const auto [suspect, fresh] = suspects_.try_emplace(instance.id, Suspect{now, last_alive});
-    for_good = !fresh && now - suspect->second.since >= kStoppedForGood;
-    last_alive = suspect->second.last_alive;
-    if (!for_good) return {};
+    Life& life = life_of(instance);
+    if (!life.missing_since) life.missing_since = now;
+    if (now - *life.missing_since < kStoppedForGood) return {};
+    last_alive = life.last_alive;
   }
-  suspects_.erase(instance.id);
   return deps_.store.write([&](Tx& tx) -> Status {
     TRY_ASSIGN(const auto fresh, tx.instances().find(instance.id));
     TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance.id));
@@ -204,12 +232,7 @@ Status ObserveLoop::look_at(const Instance& instance, Timestamp last_alive) {
 }
 
 Status ObserveLoop::pass() {
-  std::map<HostId, Timestamp> last_alive;
-  TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(const auto hosts, tx.hosts().all());
-    for (const Host& host : hosts) last_alive[host.id] = host.last_seen_at;
-    return {};
-  }));
+  TRY(note_hosts_before());
   TRY(look_at_hosts());
 
   std::vector<Instance> known;
@@ -217,9 +240,23 @@ Status ObserveLoop::pass() {
     TRY_ASSIGN(known, tx.instances().alive());
     return {};
   }));
+  const Timestamp looked_at = deps_.clock.now();
   TRY_ASSIGN(const auto seen, deps_.engine.list());
   std::map<InstanceId, EngineInstance> by_id;
   for (const EngineInstance& instance : seen) by_id[instance.id] = instance;
+  std::map<InstanceId, Life> lives;  // of what should run now
+  for (const Instance& instance : known) {
+    if (instance.observed != Observed::running) continue;
+    Life life = life_of(instance);
+    const auto found = by_id.find(instance.id);
+    if (found != by_id.end() && found->second.status == EngineStatus::running) {
+      life = Life{looked_at, std::nullopt};
+    }
+    lives.emplace(instance.id, life);
+  }
+  lives_ = std::move(lives);
+
+  Status first_failure = driver_failure_;  // one that cannot be looked at does not hide the others
   for (const Instance& instance : known) {
     const auto found = by_id.find(instance.id);
     const bool running = found != by_id.end() && found->second.status == EngineStatus::running;
@@ -230,11 +267,11 @@ Status ObserveLoop::pass() {
     const bool steady = instance.observed == Observed::running ||
                         instance.observed == Observed::stopped ||
                         instance.observed == Observed::in_bin;
-    if (as_expected) suspects_.erase(instance.id);
     if (as_expected || !steady) continue;
-    TRY(look_at(instance, last_alive[instance.host_id]));
+    const Status looked = look_at(instance);
+    if (!looked && first_failure) first_failure = looked;
   }
-  return {};
+  return first_failure;
 }
 
 }  // namespace cardhour

@@ -33,7 +33,8 @@ Status stop_unpaid(Tx& tx, const Deps& deps, const std::vector<Segment>& open, T
   return {};
 }
 
-// Warns running instances while the runway is short, and takes the warning back.
+// Warns running instances while the runway is short, corrects the deadline, and takes the
+// warning back. What costs nothing runs on and is not warned.
 Status update_notices(Tx& tx, const Deps& deps, const Funds& funds, Timestamp now) {
   const auto empty = funds.covered_until(now);
   const bool short_of = empty && *empty - now <= deps.policy.arrears_notice;
@@ -42,7 +43,8 @@ Status update_notices(Tx& tx, const Deps& deps, const Funds& funds, Timestamp no
     TRY_ASSIGN(auto instance, tx.instances().find(segment.instance_id));
     if (!instance || instance->observed != Observed::running) continue;
     const bool warned = instance->notice_reason == enum_text(Cause::arrears);
-    if (short_of && !warned) {
+    const bool moved = warned && !comfortable && instance->notice_deadline != empty;
+    if (moved || (short_of && !warned && segment.rate_per_hour != Money{})) {
       TRY(order_notice(tx, deps, *instance,
                        NoticeOrder{std::string(enum_text(Cause::arrears)), empty}, now));
     } else if (comfortable && warned) {

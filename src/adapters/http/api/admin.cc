@@ -113,7 +113,7 @@ void add_account_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .path = "/api/v1/admin/accounts",
                 .permission = Permission::admin,
                 .operation_id = "account_list",
-                .summary = {"All accounts with what they have left", "所有账号及可用余额"},
+                .summary = {"All accounts with what they have left", "所有账户及可用余额"},
                 .handler = on(plane, account_list),
                 .response = page_schema<wire::AccountView>,
                 .query = page_query()});
@@ -121,7 +121,7 @@ void add_account_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .path = "/api/v1/admin/accounts",
                 .permission = Permission::admin,
                 .operation_id = "account_create",
-                .summary = {"Make an account", "创建账号"},
+                .summary = {"Make an account", "创建账户"},
                 .handler = on(plane, account_create),
                 .request = request_schema_of<wire::AccountRequest>,
                 .response = schema_of<wire::AccountView>,
@@ -130,7 +130,7 @@ void add_account_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .path = "/api/v1/admin/topups",
                 .permission = Permission::admin,
                 .operation_id = "topup_create",
-                .summary = {"Top up a wallet", "为账号充值"},
+                .summary = {"Top up a wallet", "为账户充值"},
                 .handler = on(plane, topup_create),
                 .request = request_schema_of<wire::TopUpRequest>,
                 .response = schema_of<wire::TransactionView>,
@@ -178,7 +178,7 @@ void add_machine_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .handler = on(plane, admin_instance_list),
                 .response = page_schema<wire::InstanceView>,
                 .query = page_query(
-                    {{"account", {"only this one: login or id", "仅此账号：登录名或 ID"}},
+                    {{"account", {"only this one: login or id", "仅此账户：登录名或 ID"}},
                      {"with_purged", {"true: also those that are gone", "true：包含已清除的"}}})});
 }
 

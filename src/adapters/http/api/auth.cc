@@ -108,7 +108,7 @@ void add_login_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .path = "/api/v1/auth/register",
                 .permission = Permission::anyone,
                 .operation_id = "auth_register",
-                .summary = {"Make an account, where the deployment lets one", "注册账号"},
+                .summary = {"Make an account, where the deployment lets one", "注册账户"},
                 .handler = on(plane, auth_register),
                 .request = request_schema_of<wire::RegisterRequest>,
                 .response = schema_of<wire::AccountView>,
@@ -117,7 +117,7 @@ void add_login_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .path = "/api/v1/me",
                 .permission = Permission::read,
                 .operation_id = "me_get",
-                .summary = {"Who asks", "当前账号"},
+                .summary = {"Who asks", "当前账户"},
                 .handler = on(plane, me_get),
                 .response = schema_of<wire::MeView>});
   to.push_back(
