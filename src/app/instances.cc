@@ -394,10 +394,11 @@ Result<Instance> Instances::start(const Actor& actor, const std::string& id,
     wanted.shape = shape;
     wanted.only_host = instance.host_id;
     wanted.replaces = instance.id;
+    // The no-GPU run is paid first, so that the balance that is granted on is what is left; a
+    // refusal undoes it, and the run goes on.
+    if (switching) TRY(close_segments(tx, deps_, instance, now, Cause::renter, actor.name));
     TRY_ASSIGN(const Grant granted, grant(tx, deps_, wanted, now));
     if (switching) {
-      // The cards are granted; only now does the no-GPU run end.
-      TRY(close_segments(tx, deps_, instance, now, Cause::renter, actor.name));
       instance.ready_at.reset();
       instance.engine_run.clear();
       advance(instance, LifecycleEvent::switch_shape);

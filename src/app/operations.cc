@@ -112,7 +112,15 @@ Status apply_failure(Tx& tx, const Deps& deps, Claimed& claimed, const Error& er
                      Timestamp now) {
   Instance& instance = claimed.instance;
   const bool restart = claimed.operation.kind == OperationKind::restart;
-  set_fault(instance, std::string(enum_text(error.code)), error.what, error.next);
+  Text remedy = error.next;
+  if (restart) {
+    remedy = Text{"it was charged until the restart was asked for; start it again",
+                  "仅计费至请求重启的时刻；请重新开机"};
+  } else if (remedy.en.empty()) {
+    remedy = Text{"nothing was charged; start again, and tell the operator if it happens twice",
+                  "本次不计费；请重新开机，若再次出现请联系运营者"};
+  }
+  set_fault(instance, std::string(enum_text(error.code)), error.what, remedy);
   // Billing of a failed restart ends with it: the run was not usable any more.
   const StopOrder order{LifecycleEvent::fail,
                         Desired::stopped,

@@ -26,7 +26,7 @@ Result<std::unique_ptr<GpuProbe>> make_probe(const ServeOptions& options) {
     return fail(
         ErrorCode::not_found,
         text("no simulated GPU library at {}", "找不到模拟 GPU 库 {}", options.simulated_library),
-        {"Name it with --sim-library.", "请用 --sim-library 指定。"});
+        {"name it with --sim-library", "请用 --sim-library 指定"});
   }
   // Read by the library at each probe; no other thread runs yet.
   ::setenv("CARDHOUR_NVML_SIM", options.simulated_cards.c_str(), 1);
@@ -57,6 +57,7 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
   const NetworkPlan plan;
   incus.ssh_port_first = plan.ssh_port_first;
   incus.ssh_port_last = plan.ssh_port_last;
+  incus.allow = options.allow;
   incus.guest_dir = options.guest_dir;
   incus.state_dir = state_dir;
   if (options.gpus == ServeOptions::GpuKind::sim) incus.sim_library = options.simulated_library;

@@ -50,7 +50,7 @@ Status back_up(const std::string& data, const std::string& to) {
   const std::string database = data + "/cardhour.db";
   if (!std::filesystem::exists(database)) {
     return fail(ErrorCode::not_found, text("no database at {}", "找不到数据库 {}", database),
-                {"Name the server's directory with --data.", "请用 --data 指定服务的数据目录。"});
+                {"name the server's directory with --data", "请用 --data 指定服务的数据目录"});
   }
   TRY_ASSIGN(const auto connection, sql::Connection::open({.path = database}));
   return sql::copy_database(*connection, to);

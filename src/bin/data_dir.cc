@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 tl::unexpected<Error> unusable(const std::string& path) {
   const std::string why = std::strerror(errno);
   return fail(ErrorCode::store_unavailable, text("cannot use {}: {}", "无法使用 {}：{}", path, why),
-              {"Check that the directory exists and belongs to the user that runs the server.",
-               "请确认该目录存在，且属于运行服务的用户。"});
+              {"check that the directory exists and belongs to the user that runs the server",
+               "请确认该目录存在，且属于运行服务的用户"});
 }
 
 Status make_private(const std::string& path) {
@@ -52,11 +52,11 @@ Result<SealKey> read_key(const std::string& file) {
   SealKey key{};
   if (!stream.good() && !stream.eof()) return unusable(file);
   if (bytes.size() != key.size()) {
-    return fail(ErrorCode::store_unavailable,
-                text("{} is damaged: {} bytes instead of {}", "{} 已损坏：{} 字节，应为 {} 字节",
-                     file, bytes.size(), key.size()),
-                {"Put the copy back that was kept apart from the backups.",
-                 "请放回与备份分开保存的副本。"});
+    return fail(
+        ErrorCode::store_unavailable,
+        text("{} is damaged: {} bytes instead of {}", "{} 已损坏：{} 字节，应为 {} 字节", file,
+             bytes.size(), key.size()),
+        {"put the copy back that was kept apart from the backups", "请放回与备份分开保存的副本"});
   }
   std::memcpy(key.data(), bytes.data(), key.size());
   return key;
@@ -76,8 +76,8 @@ Result<DataDir> DataDir::open(const std::string& path) {
   return fail(
       ErrorCode::conflict,
       text("another Cardhour server is using {}", "另一个 Cardhour 服务正在使用 {}", directory),
-      {"Stop it first, or give this one another --data directory.",
-       "请先停止它，或用 --data 指定其他目录。"});
+      {"stop it first, or give this one another --data directory",
+       "请先停止它，或用 --data 指定其他目录"});
 }
 
 DataDir::DataDir(DataDir&& other) noexcept
@@ -109,10 +109,10 @@ Result<SealKey> DataDir::secret_key(Entropy& entropy) {
   const std::string file = path_ + "/secret.key";
   if (!fs::exists(file)) {
     if (fs::exists(database())) {
-      return fail(ErrorCode::store_unavailable,
-                  text("{} is missing, and the database needs it", "缺少数据库所需的 {}", file),
-                  {"Put the copy back that was kept apart from the backups.",
-                   "请放回与备份分开保存的副本。"});
+      return fail(
+          ErrorCode::store_unavailable,
+          text("{} is missing, and the database needs it", "缺少数据库所需的 {}", file),
+          {"put the copy back that was kept apart from the backups", "请放回与备份分开保存的副本"});
     }
     TRY(create_key(file, entropy));
   }

@@ -22,9 +22,11 @@ void warn(const std::string& line) { spdlog::warn("{}", line); }
 void error(const std::string& line) { spdlog::error("{}", line); }
 
 void request(const http::RequestLog& request) {
-  const auto level = request.status >= 500                                 ? spdlog::level::err
-                     : request.method == "GET" || request.method == "HEAD" ? spdlog::level::debug
-                                                                           : spdlog::level::info;
+  const bool our_fault = request.status == 500 || !request.failure.empty();
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const auto level = our_fault ? spdlog::level::err
+                     : reads   ? spdlog::level::debug
+                               : spdlog::level::info;
   spdlog::log(level, "{} {} {} {} {} ms from {} by {}{}{}",
               request.method.empty() ? "?" : request.method, request.path, request.status,
               request.operation_id, request.elapsed_ms, request.client_address,

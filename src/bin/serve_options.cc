@@ -19,6 +19,7 @@ struct Typed {
   std::string gpus = "nvml";
   std::string registration;
   std::string guest_listen;
+  std::vector<std::string> allow;
 };
 
 void describe(CLI::App& app, ServeOptions& options, Typed& typed) {
@@ -27,7 +28,7 @@ void describe(CLI::App& app, ServeOptions& options, Typed& typed) {
       ->capture_default_str();
   app.add_option("--catalog", options.catalog, "directory of gpu-models.toml and prices.toml")
       ->capture_default_str();
-  app.add_option("--listen", typed.listen, "address of API and console; beyond loopback TLS is on")
+  app.add_option("--listen", typed.listen, "address of the API; beyond loopback TLS is on")
       ->capture_default_str();
   app.add_option("--tls-cert", options.tls_certificate,
                  "PEM certificate chain; default beyond loopback: self-signed");
@@ -62,6 +63,9 @@ void describe_machines(CLI::App& app, ServeOptions& options, Typed& typed) {
       ->capture_default_str();
   app.add_option("--guest-listen", typed.guest_listen,
                  "where instances report to; default: port 8079 of the bridge; none: nowhere");
+  app.add_option("--allow", typed.allow,
+                 "what instances may reach in private networks, e.g. 10.0.0.5:tcp:443 (port 0: "
+                 "all); may be repeated");
 }
 
 Status understand_gpus(const std::string& typed, ServeOptions& options) {
@@ -113,6 +117,21 @@ Status understand_guest(const std::string& typed, ServeOptions& options) {
                       "{} 既不是网桥地址 {}，也不是回环地址", address, options.gateway()));
 }
 
+// "10.0.0.0/24:tcp:443"; the firewall checks address and protocol.
+Result<FirewallAllow> understand_allow(const std::string& typed) {
+  const size_t first = typed.find(':');
+  const size_t second = first == std::string::npos ? first : typed.find(':', first + 1);
+  const std::string port = second == std::string::npos ? "" : typed.substr(second + 1);
+  const bool digits = !port.empty() && port.size() <= 5 &&
+                      port.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits) {
+    return invalid("--allow",
+                   text("\"{}\" is not ADDRESS:PROTOCOL:PORT", "“{}” 不是 地址:协议:端口", typed));
+  }
+  return FirewallAllow{typed.substr(0, first), typed.substr(first + 1, second - first - 1),
+                       std::stoi(port)};
+}
+
 Status understand(const Typed& typed, ServeOptions& options) {
   TRY_ASSIGN(options.listen, http::parse_listen(typed.listen));
   if (options.tls_certificate.empty() != options.tls_key.empty()) {
@@ -123,6 +142,9 @@ Status understand(const Typed& typed, ServeOptions& options) {
   if (!typed.registration.empty())
     options.registration = enum_from<Registration>(typed.registration);
   TRY(understand_gpus(typed.gpus, options));
+  for (const std::string& hole : typed.allow) {
+    TRY_ASSIGN(options.allow.emplace_back(), understand_allow(hole));
+  }
   TRY(check_subnet(options.subnet));
   if (options.ssh_listen.empty()) options.ssh_listen = options.ssh_address;
   return understand_guest(typed.guest_listen, options);

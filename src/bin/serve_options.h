@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "adapters/http/server.h"
+#include "adapters/incus/firewall.h"
 #include "base/error.h"
 #include "domain/policy.h"
 
@@ -40,6 +42,7 @@ struct ServeOptions {
   std::string ssh_listen;   // where SSH ports listen
   std::string guest_dir;    // mounted into instances
   std::optional<http::ListenAddress> guest_listen;
+  std::vector<FirewallAllow> allow;  // what instances may reach in private networks
 
   // The first two numbers of the subnet: "10.177".
   std::string subnet_prefix() const;

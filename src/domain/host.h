@@ -40,6 +40,8 @@ struct Card {
   bool simulated = false;
   bool present = true;  // seen at the last look
   std::string fault;    // why it is out of the market; empty when healthy
+
+  bool operator==(const Card&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Card, (),
                       (uuid, host_id, model, driver_name, pci_address, card_index, vram_bytes,

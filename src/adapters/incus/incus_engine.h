@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "adapters/incus/firewall.h"
+#include "base/size.h"
 #include "ports/engine.h"
 
 namespace cardhour {
@@ -43,7 +44,7 @@ struct IncusOptions {
   int connections_per_second_max = 200;  // new TCP ones, an instance
   int ssh_port_first = 0;                // host ports that get a limit per source; 0: none
   int ssh_port_last = 0;
-  int64_t disk_bytes_per_second_max = 0;  // reading, and writing, of the root disk; 0: no limit
+  int64_t disk_bytes_per_second_max = kGiB;  // reading, and writing, of the system disk; 0: none
   std::vector<FirewallAllow> allow;
 };
 

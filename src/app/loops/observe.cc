@@ -63,7 +63,9 @@ Status upsert_cards(Tx& tx, const Deps& deps, const HostId& host, const EngineHo
                     const ProbedGpus& gpus) {
   TRY_ASSIGN(const auto known, tx.hosts().cards());
   for (const ProbedCard& probed : gpus.cards) {
-    TRY(tx.hosts().upsert_card(join_card(deps, host, engine, gpus, probed)));
+    const Card card = join_card(deps, host, engine, gpus, probed);
+    const bool is_news = std::find(known.begin(), known.end(), card) == known.end();
+    if (is_news) TRY(tx.hosts().upsert_card(card));
   }
   for (Card card : known) {
     if (card.host_id != host || !card.present) continue;
@@ -144,6 +146,12 @@ Status note_vanished(Tx& tx, const Deps& deps, Instance instance, bool gone, Tim
               Text{"a start makes its system disk anew from the image; the data disk is kept if "
                    "it is still there",
                    "重新开机会从镜像重建系统盘；数据盘若仍存在则保留"});
+  } else if (cause == Cause::host_reboot) {
+    set_fault(instance, "host_reboot",
+              Text{"the host was silent, and came back without this run",
+                   "主机失去联系，恢复后该实例已停止运行"},
+              Text{"it was charged to the last sign of life only; start it again",
+                   "仅计费至主机最后一次响应；请重新开机"});
   } else {
     set_fault(instance, "vanished",
               Text{"the instance was stopped outside of Cardhour", "实例在 Cardhour 之外被停止"},

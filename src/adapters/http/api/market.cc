@@ -41,14 +41,14 @@ struct OfferFilter {
 Result<OfferFilter> filter_of(const Catalog& catalog, const Request& request) {
   OfferFilter filter;
   if (const auto vram = request.query_value("vram")) {
-    TRY_ASSIGN(filter.vram_bytes_min, parse_size(*vram));
+    TRY_ASSIGN(filter.vram_bytes_min, in_field("vram", parse_size(*vram)));
   }
   if (const auto word = request.query_value("model")) {
     const GpuModel* model = catalog.by_word(*word);
     if (model == nullptr) {
       return invalid("model",
                      text("\"{}\" is not one GPU model", "“{}” 不是唯一的 GPU 型号", *word),
-                     text("Known: {}.", "可用型号：{}。", catalog.keys()));
+                     text("known: {}", "可用型号：{}", catalog.keys()));
     }
     filter.model = model->key;
   }

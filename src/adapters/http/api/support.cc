@@ -23,7 +23,7 @@ Result<Accounts::Authenticated> session_of(ControlPlane& plane, const Request& r
   if (authenticated.kind == TokenKind::session) return authenticated;
   return fail(ErrorCode::forbidden,
               {"an API token may not change passwords or tokens", "API 令牌不能修改密码或令牌"},
-              {"Log in with your password and try again.", "请用密码登录后重试。"});
+              {"log in with your password and try again", "请用密码登录后重试"});
 }
 
 Idempotency idempotency_of(const Request& request) {

@@ -65,6 +65,13 @@ Result<PageAsked> page_of(const Request& request);
 // "true" or "false"; false when absent.
 Result<bool> flag_of(const Request& request, const std::string& name);
 
+// The same, with its error blamed on that field of the input.
+template <class T>
+Result<T> in_field(const std::string& field, Result<T> result) {
+  if (!result) result.error().field = field;
+  return result;
+}
+
 // ---- answers ----
 
 // A list that has no second page.

@@ -65,11 +65,8 @@ wire::BillLineView render_line(const BillLine& line, bool explained) {
 Result<std::optional<Timestamp>> time_of(const Request& request, const std::string& name) {
   const auto value = request.query_value(name);
   if (!value) return std::nullopt;
-  auto time = parse_rfc3339(*value);
-  if (time) return *time;
-  Error error = std::move(time).error();
-  error.field = name;
-  return fail(std::move(error));
+  TRY_ASSIGN(const Timestamp time, in_field(name, parse_rfc3339(*value)));
+  return time;
 }
 
 Result<BillQuery> bill_query_of(ControlPlane& plane, const Request& request) {

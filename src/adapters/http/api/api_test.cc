@@ -1,0 +1,763 @@
+// The API over the real control plane, on the simulated engine, driver and clock and the
+// real store in memory. Requests go through the router, without a socket.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "adapters/files/catalog_file.h"
+#include "adapters/http/api/endpoints.h"
+#include "adapters/http/json_codec.h"
+#include "adapters/sim/sim_clock.h"
+#include "adapters/sim/sim_engine.h"
+#include "adapters/sim/sim_entropy.h"
+#include "adapters/sim/sim_probe.h"
+#include "adapters/sql/sql_store.h"
+#include "app/secrets.h"
+#include "wire/wire.h"
+
+namespace cardhour::http {
+namespace {
+
+constexpr const char* kPassword = "correct horse battery";
+// Endpoints that need no token. A new one is added here on purpose, or not at all.
+const std::set<std::string> kOpen = {"auth_login",  "auth_register", "health_get",    "openapi_get",
+                                     "version_get", "readiness_get", "openapi_get_v1"};
+
+template <class T>
+T must(Result<T> result) {
+  CHECK(result.has_value(), result ? "" : result.error().what.en);
+  return std::move(*result);
+}
+
+Catalog load_models() {
+  return must(load_catalog(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/gpu-models.toml"));
+}
+
+SimHost host_with_cards() {
+  SimHost host;
+  for (int i = 0; i < 4; ++i) {
+    ProbedCard card;
+    card.uuid = CardId{fmt::format("GPU-{:08x}-0000-0000-0000-000000000000", i + 1)};
+    card.name = "NVIDIA GeForce RTX 4090";
+    card.pci_address = fmt::format("0000:{:02x}:00.0", i + 1);
+    card.index = i;
+    card.memory_total_bytes = 24 * kGiB;
+    card.memory_used_bytes = 0;
+    host.cards.push_back(std::move(card));
+  }
+  return host;
+}
+
+SimEngineOptions engine_options(SimClock& clock) {
+  SimEngineOptions options;
+  options.wait = [&clock](Duration by) { clock.advance(by); };
+  return options;
+}
+
+class ApiTest : public testing::Test {
+ protected:
+  ApiTest() {
+    crypto_init();
+    policy_.registration = Registration::open;
+    store_ = must(open_sqlite(":memory:", SqliteOptions{.durable = false}));
+    deps_ = std::make_unique<Deps>(Deps{*store_, engine_, clock_, entropy_, probe_, policy_,
+                                        catalog_, network_, SealKey{1}, PasswordCost::cheap});
+    plane_ = std::make_unique<ControlPlane>(*deps_);
+    endpoints_ = make_endpoints(*plane_);
+    router_ = std::make_unique<Router>(endpoints_, authorizer(*plane_));
+    CHECK(plane_->observe.pass().has_value(), "the simulated engine answers");
+    CHECK(plane_->inventory
+              .seed_prices(must(
+                  load_prices(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/prices.toml", catalog_)))
+              .has_value(),
+          "prices");
+    const auto first = must(plane_->accounts.ensure_first_operator("boss"));
+    admin_ = log_in("boss", first->password.reveal());
+    renter_ = add_renter("renter");
+  }
+
+  // ---- requests ----
+
+  struct Call {
+    std::string token;
+    std::string body;
+    std::string key;  // Idempotency-Key
+    std::map<std::string, std::string> query;
+    std::map<std::string, std::string> headers;
+  };
+
+  Response ask(Method method, const std::string& path, Call call) {
+    Request request;
+    request.method = method;
+    request.path = path;
+    request.query = std::move(call.query);
+    request.body = std::move(call.body);
+    request.client_address = "192.0.2.1";
+    if (!call.token.empty()) request.headers.add("Authorization", "Bearer " + call.token);
+    if (!call.key.empty()) request.headers.add("Idempotency-Key", call.key);
+    for (const auto& [name, value] : call.headers) request.headers.add(name, value);
+    return router_->handle(std::move(request));
+  }
+  Response get(const std::string& path, const std::string& token,
+               std::map<std::string, std::string> query = {}) {
+    return ask(Method::get, path, {token, "", "", std::move(query), {}});
+  }
+  Response post(const std::string& path, const std::string& token, std::string body = "{}",
+                std::string key = "") {
+    return ask(Method::post, path, {token, std::move(body), std::move(key), {}, {}});
+  }
+
+  template <class T>
+  static T read(const Response& response) {
+    EXPECT_LT(response.status, 300) << response.body;
+    auto value = from_json<T>(response.body);
+    EXPECT_TRUE(value) << response.body << value.error().what.en;
+    return value ? *value : T{};
+  }
+  static std::string code_of(const Response& response) {
+    const auto value = parse_json(response.body);
+    if (!value || !value->is_object()) return "not JSON: " + response.body;
+    const auto* code = value->as_object().if_contains("code");
+    return code != nullptr ? std::string(code->as_string()) : "no code: " + response.body;
+  }
+
+  // ---- the world ----
+
+  std::string log_in(const std::string& login, const std::string& password) {
+    const auto body = to_json_text(wire::LoginRequest{login, Secret(password)});
+    return read<wire::TokenAnswer>(post("/api/v1/auth/login", "", body)).token.reveal();
+  }
+  std::string add_renter(const std::string& login) {
+    const auto body = to_json_text(wire::RegisterRequest{login, Secret(kPassword), {}});
+    EXPECT_EQ(post("/api/v1/auth/register", "", body).status, 201);
+    return log_in(login, kPassword);
+  }
+  std::string token_with(const std::string& login_token, const std::string& scopes) {
+    const auto known = must(plane_->accounts.authenticate(login_token));
+    return must(plane_->accounts.create_token(known.actor, "t", scopes, {})).text.reveal();
+  }
+  std::string token_of_instance(const std::string& id) {
+    std::string sealed;
+    CHECK(store_
+              ->read([&](Tx& tx) -> Status {
+                TRY_ASSIGN(const auto found, tx.instances().find(InstanceId{id}));
+                sealed = found->secrets_sealed;
+                return {};
+              })
+              .has_value(),
+          "an instance");
+    return must(unseal_secrets(*deps_, sealed)).token.reveal();
+  }
+  void top_up(const std::string& login, const std::string& amount) {
+    static int key = 0;
+    const auto body = R"({"account":")" + login + R"(","amount":")" + amount + R"("})";
+    EXPECT_EQ(post("/api/v1/admin/topups", admin_, body, "topup-" + std::to_string(++key)).status,
+              201);
+  }
+  // Until nothing is due any more.
+  void work() {
+    for (int turn = 0; turn < 200; ++turn) {
+      if (must(plane_->operations.run_one())) continue;
+      const auto next = must(plane_->operations.next_due());
+      if (!next) return;
+      if (*next > clock_.now()) clock_.set(*next);
+    }
+    FAIL() << "work that never ends";
+  }
+  wire::InstanceView rent(const std::string& token, const std::string& key,
+                          const std::string& body = R"({"gpu_model":"4090"})") {
+    const auto made = read<wire::InstanceView>(post("/api/v1/instances", token, body, key));
+    work();
+    return read<wire::InstanceView>(get("/api/v1/instances/" + made.id.text, token));
+  }
+
+  SimClock clock_;
+  SimEntropy entropy_{7};
+  SimEngine engine_{clock_, {host_with_cards()}, engine_options(clock_)};
+  SimProbe probe_{engine_};
+  Policy policy_;
+  Catalog catalog_ = load_models();
+  NetworkPlan network_;
+  std::unique_ptr<SqlStore> store_;
+  std::unique_ptr<Deps> deps_;
+  std::unique_ptr<ControlPlane> plane_;
+  std::vector<Endpoint> endpoints_;
+  std::unique_ptr<Router> router_;
+  std::string admin_;
+  std::string renter_;
+};
+
+// "/api/v1/instances/{id}/stop" with something in the place of {id}.
+std::string some_path(std::string path) {
+  for (size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
+    path.replace(open, path.find('}') - open + 1, "i0123456789ab");
+  }
+  return path;
+}
+
+// Every scope but one.
+std::string scopes_without(Permission permission) {
+  std::string scopes;
+  for (const char* scope : {"read", "instances", "money", "admin"}) {
+    if (enum_text(permission) != scope) scopes += (scopes.empty() ? "" : " ") + std::string(scope);
+  }
+  return scopes;
+}
+
+// ---- every endpoint, from the list ----
+
+TEST_F(ApiTest, EveryEndpointIsClosedToWhoIsNotLoggedIn) {
+  for (const Endpoint& endpoint : endpoints_) {
+    if (endpoint.permission == Permission::anyone) {
+      EXPECT_TRUE(kOpen.contains(endpoint.operation_id))
+          << endpoint.operation_id << " is open to anyone, and kOpen does not say so";
+      continue;
+    }
+    for (const std::string token : {"", "ch_k0123456789ab_wrong", "nonsense"}) {
+      const Response response =
+          ask(endpoint.method, some_path(endpoint.path), {.token = token, .key = "k"});
+      EXPECT_EQ(response.status, 401) << endpoint.operation_id << " with \"" << token << "\"";
+      EXPECT_EQ(code_of(response), "unauthenticated");
+    }
+  }
+}
+
+TEST_F(ApiTest, EveryEndpointIsClosedToTheWrongScope) {
+  top_up("renter", "100");
+  const std::string guest = token_of_instance(rent(renter_, "r").id.text);
+  for (const Endpoint& endpoint : endpoints_) {
+    if (endpoint.permission == Permission::anyone) continue;
+    // Who may do everything but this.
+    std::map<std::string, std::string> wrong;
+    if (endpoint.permission == Permission::guest) {
+      wrong["an operator"] = admin_;
+      wrong["a renter"] = renter_;
+    } else {
+      wrong["an operator's token without the scope"] =
+          token_with(admin_, scopes_without(endpoint.permission));
+      wrong["an instance"] = guest;
+    }
+    if (endpoint.permission == Permission::admin) wrong["a renter"] = renter_;
+    for (const auto& [who, token] : wrong) {
+      const Response response =
+          ask(endpoint.method, some_path(endpoint.path), {.token = token, .key = "k"});
+      EXPECT_EQ(response.status, 403) << endpoint.operation_id << " by " << who;
+      EXPECT_EQ(code_of(response), "forbidden") << endpoint.operation_id << " by " << who;
+    }
+  }
+}
+
+// What an endpoint's path and method say that it must ask for.
+Permission permission_for(const Endpoint& endpoint) {
+  const auto under = [&](std::string_view prefix) { return endpoint.path.starts_with(prefix); };
+  if (kOpen.contains(endpoint.operation_id)) return Permission::anyone;
+  if (under("/api/v1/admin/")) return Permission::admin;
+  if (under("/guest/")) return Permission::guest;
+  for (const char* money : {"/api/v1/wallet", "/api/v1/transactions", "/api/v1/statements"}) {
+    if (under(money)) return Permission::money;
+  }
+  const bool changes = endpoint.method != Method::get && !endpoint.path.ends_with("quote");
+  const bool reaches_instances = under("/api/v1/instances") || under("/api/v1/ssh-keys");
+  return changes && reaches_instances ? Permission::instances : Permission::read;
+}
+
+TEST_F(ApiTest, PermissionsFollowThePath) {
+  for (const Endpoint& endpoint : endpoints_) {
+    EXPECT_EQ(enum_text(endpoint.permission), enum_text(permission_for(endpoint)))
+        << endpoint.operation_id;
+  }
+}
+
+TEST_F(ApiTest, NoBodyMakesTheServerFail) {
+  const std::vector<std::string> bodies = {"",
+                                           "{",
+                                           "[]",
+                                           "null",
+                                           "7",
+                                           "\"text\"",
+                                           R"({"unknown":1})",
+                                           R"({"login":7,"name":{}})",
+                                           R"({"amount":"1e9","account":"x"})",
+                                           R"({"gpu_count":9999999999})",
+                                           "\xff\xfe",
+                                           R"({"name":"\u0000"})",
+                                           std::string(100, '[')};
+  top_up("renter", "100");
+  const std::string guest = token_of_instance(rent(renter_, "r").id.text);
+  int key = 0;
+  for (const Endpoint& endpoint : endpoints_) {
+    if (endpoint.request == nullptr) continue;
+    for (const std::string& body : bodies) {
+      const std::string token = endpoint.permission == Permission::guest ? guest : admin_;
+      const Response response = ask(endpoint.method, some_path(endpoint.path),
+                                    {.token = token, .body = body, .key = std::to_string(++key)});
+      EXPECT_LT(response.status, 500) << endpoint.operation_id << " with " << body;
+      EXPECT_GE(response.status, 400) << endpoint.operation_id << " with " << body;
+    }
+  }
+}
+
+TEST_F(ApiTest, WhatPaysOrCreatesNeedsAnIdempotencyKey) {
+  const std::set<std::string> needed = {"instance_rent", "instance_start", "topup_create"};
+  std::set<std::string> found;
+  for (const Endpoint& endpoint : endpoints_) {
+    if (!endpoint.idempotent_key) continue;
+    found.insert(endpoint.operation_id);
+    EXPECT_EQ(ask(endpoint.method, some_path(endpoint.path), {.token = admin_}).status, 400);
+  }
+  EXPECT_EQ(found, needed);
+}
+
+TEST_F(ApiTest, TheCheckedInContractIsWhatTheProgramPrints) {
+  std::ifstream stream(CARDHOUR_SOURCE_DIR "/api/openapi.json");
+  const std::string checked_in{std::istreambuf_iterator<char>(stream), {}};
+  const std::string printed = api_document(endpoints_);
+  EXPECT_TRUE(printed == checked_in) << "run: cardhour docs openapi > api/openapi.json";
+  EXPECT_EQ(get("/openapi.json", "").body, printed);
+  EXPECT_EQ(get("/api/v1/openapi.json", "").body, printed);
+}
+
+TEST_F(ApiTest, TheGuestListenerServesNothingElse) {
+  const auto endpoints = make_guest_endpoints(*plane_);
+  ASSERT_FALSE(endpoints.empty());
+  for (const Endpoint& endpoint : endpoints) {
+    EXPECT_EQ(endpoint.permission, Permission::guest);
+    EXPECT_TRUE(endpoint.path.starts_with("/guest/"));
+  }
+}
+
+// ---- accounts ----
+
+TEST_F(ApiTest, ASessionEndsWithLogoutAndWithAPasswordChange) {
+  const auto me = read<wire::MeView>(get("/api/v1/me", renter_));
+  EXPECT_EQ(me.account.login, "renter");
+  EXPECT_EQ(me.scopes, "read instances money");
+  const std::string other = log_in("renter", kPassword);
+  EXPECT_EQ(post("/api/v1/auth/logout", other).status, 204);
+  EXPECT_EQ(get("/api/v1/me", other).status, 401);
+
+  const std::string third = log_in("renter", kPassword);
+  const auto change = [&](const std::string& old) {
+    return ask(Method::put, "/api/v1/me/password",
+               {.token = renter_,
+                .body = to_json_text(wire::PasswordRequest{Secret(old), Secret("a new one 123")})})
+        .status;
+  };
+  EXPECT_EQ(change("wrong"), 400);
+  EXPECT_EQ(change(kPassword), 204);
+  EXPECT_EQ(get("/api/v1/me", third).status, 401);
+  EXPECT_EQ(get("/api/v1/me", renter_).status, 200);
+  log_in("renter", "a new one 123");
+}
+
+TEST_F(ApiTest, GuessingAPasswordIsSlowedDown) {
+  const auto guess = [&] {
+    return post("/api/v1/auth/login", "", R"({"login":"renter","password":"guess"})").status;
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(guess(), 401);
+  EXPECT_EQ(guess(), 429);
+}
+
+TEST_F(ApiTest, RegistrationFollowsThePolicy) {
+  policy_.registration = Registration::invitation;
+  const auto join = [&](const std::string& login, std::optional<Secret> code) {
+    return post("/api/v1/auth/register", "",
+                to_json_text(wire::RegisterRequest{login, Secret(kPassword), std::move(code)}))
+        .status;
+  };
+  EXPECT_EQ(join("newcomer", {}), 400);
+  const auto invitation = read<wire::InvitationView>(post("/api/v1/admin/invitations", admin_, ""));
+  EXPECT_EQ(join("newcomer", invitation.code), 201);
+  EXPECT_EQ(join("another", invitation.code), 400);
+  policy_.registration = Registration::closed;
+  EXPECT_EQ(join("third", {}), 403);
+  const auto version = read<wire::VersionView>(get("/api/v1/version", ""));
+  EXPECT_EQ(version.registration, Registration::closed);
+}
+
+TEST_F(ApiTest, AnApiTokenCannotWidenItself) {
+  const std::string token = token_with(renter_, "read instances money");
+  EXPECT_EQ(post("/api/v1/tokens", token, R"({"name":"more"})").status, 403);
+  EXPECT_EQ(ask(Method::put, "/api/v1/me/password", {.token = token}).status, 403);
+  const auto made = read<wire::TokenAnswer>(
+      post("/api/v1/tokens", renter_, R"({"name":"ci","scopes":"read","lifetime_ms":60000})"));
+  EXPECT_EQ(made.about.scopes, "read");
+  EXPECT_EQ(post("/api/v1/tokens", renter_, R"({"name":"x","scopes":"admin"})").status, 403);
+  EXPECT_EQ(get("/api/v1/me", made.token.reveal()).status, 200);
+  clock_.advance(minutes(2));
+  EXPECT_EQ(get("/api/v1/me", made.token.reveal()).status, 401);
+  EXPECT_EQ(ask(Method::delete_, "/api/v1/tokens/" + made.about.id.text, {.token = token}).status,
+            403);
+  EXPECT_EQ(ask(Method::delete_, "/api/v1/tokens/" + made.about.id.text, {.token = renter_}).status,
+            204);
+}
+
+TEST_F(ApiTest, SshKeysAreOnesOwn) {
+  const std::string key =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJWvLx3f8vh0k7W4vB4oGJwWZrVxv6p5m3n2b1c0d9e8 me@home";
+  const auto body = to_json_text(wire::SshKeyRequest{key, {}});
+  const auto made = read<wire::SshKeyView>(post("/api/v1/ssh-keys", renter_, body));
+  EXPECT_EQ(made.name, "me@home");
+  const auto listed = read<wire::Page<wire::SshKeyView>>(get("/api/v1/ssh-keys", renter_));
+  ASSERT_EQ(listed.items.size(), 1u);
+  const std::string path = "/api/v1/ssh-keys/" + made.id.text;
+  EXPECT_EQ(ask(Method::delete_, path, {.token = add_renter("other")}).status, 404);
+  EXPECT_EQ(ask(Method::delete_, path, {.token = renter_}).status, 204);
+}
+
+// ---- the market ----
+
+TEST_F(ApiTest, OffersAreFilteredByMemoryAndModel) {
+  const auto count = [&](std::map<std::string, std::string> query) {
+    return read<wire::Page<wire::OfferView>>(get("/api/v1/offers", renter_, std::move(query)))
+        .items.size();
+  };
+  EXPECT_EQ(count({}), 1u);
+  EXPECT_EQ(count({{"vram", "24G"}, {"model", "4090"}}), 1u);
+  EXPECT_EQ(count({{"vram", "25G"}}), 0u);
+  EXPECT_EQ(count({{"model", "h100"}}), 0u);
+  EXPECT_EQ(get("/api/v1/offers", renter_, {{"model", "no such card"}}).status, 400);
+  EXPECT_EQ(get("/api/v1/offers", renter_, {{"vram", "much"}}).status, 400);
+}
+
+TEST_F(ApiTest, AnOperatorSetsThePriceThatRentersSee) {
+  const Response set = ask(Method::put, "/api/v1/admin/prices",
+                           {.token = admin_, .body = R"({"model":"4090","per_hour":"2.5"})"});
+  EXPECT_EQ(read<wire::PriceView>(set).model, "rtx-4090");
+  const auto offers = read<wire::Page<wire::OfferView>>(get("/api/v1/offers", renter_));
+  EXPECT_EQ(offers.items.at(0).on_demand_per_hour, Money{2'500'000});
+  EXPECT_NE(get("/api/v1/offers", renter_).body.find("\"on_demand_per_hour\":\"2.500000\""),
+            std::string::npos);
+}
+
+// ---- instances ----
+
+TEST_F(ApiTest, ARentIsQuotedPaidRunsAndIsBilled) {
+  EXPECT_EQ(code_of(post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "early")),
+            "insufficient_balance");
+  top_up("renter", "100");
+  const auto quote = read<wire::QuoteView>(
+      post("/api/v1/instances/quote", renter_, R"({"gpu_model":"4090","gpu_count":2})"));
+  EXPECT_EQ(quote.rate_per_hour, Money{3'960'000});
+  EXPECT_TRUE(quote.affordable && quote.placeable);
+
+  const wire::InstanceView running =
+      rent(renter_, "rent", R"({"gpu_model":"4090","gpu_count":2,"name":"mine"})");
+  EXPECT_EQ(running.observed, Observed::running);
+  EXPECT_TRUE(running.settled);
+  EXPECT_EQ(running.rate_per_hour, Money{3'960'000});
+  EXPECT_EQ(running.cards.size(), 2u);
+  EXPECT_TRUE(running.simulated);
+  ASSERT_TRUE(running.connection);
+  EXPECT_EQ(running.connection->ssh_command,
+            fmt::format("ssh -p {} root@127.0.0.1", running.connection->port));
+  EXPECT_FALSE(running.connection->password.empty());
+  EXPECT_TRUE(running.connection->known_hosts_line.starts_with("[127.0.0.1]:"));
+
+  clock_.advance(hours(1));
+  EXPECT_EQ(read<wire::InstanceView>(post("/api/v1/instances/mine/stop", renter_)).desired,
+            Desired::stopped);
+  work();
+  const auto stopped = read<wire::InstanceView>(get("/api/v1/instances/mine", renter_));
+  EXPECT_EQ(stopped.observed, Observed::stopped);
+  EXPECT_FALSE(stopped.connection);
+  const auto bill = read<wire::BillView>(
+      get("/api/v1/statements", renter_, {{"explain", "true"}, {"instance", "mine"}}));
+  ASSERT_EQ(bill.lines.size(), 1u);
+  EXPECT_TRUE(bill.agrees);
+  EXPECT_EQ(bill.lines[0].card_uuids.size(), 2u);
+  EXPECT_EQ(bill.total, stopped.cost_so_far);
+  const auto wallet = read<wire::WalletView>(get("/api/v1/wallet", renter_));
+  EXPECT_EQ(wallet.available, Money{100'000'000} - bill.total);
+  EXPECT_EQ(wallet.burn_per_hour, Money{});
+}
+
+TEST_F(ApiTest, ARetryWithTheSameKeyIsTheSameThing) {
+  const std::string body = R"({"account":"renter","amount":"50"})";
+  const auto first =
+      read<wire::TransactionView>(post("/api/v1/admin/topups", admin_, body, "same"));
+  EXPECT_EQ(read<wire::TransactionView>(post("/api/v1/admin/topups", admin_, body, "same")).id,
+            first.id);
+  const Response other =
+      post("/api/v1/admin/topups", admin_, R"({"account":"renter","amount":"51"})", "same");
+  EXPECT_EQ(code_of(other), "idempotency_mismatch");
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(read<wire::WalletView>(get("/api/v1/wallet", renter_)).balance, Money{50'000'000});
+
+  const auto made = read<wire::InstanceView>(
+      post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "rent"));
+  const Response again = post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "rent");
+  EXPECT_EQ(read<wire::InstanceView>(again).id, made.id);
+  EXPECT_EQ(again.headers.find("Location"), "/api/v1/instances/" + made.id.text);
+  EXPECT_EQ(read<wire::Page<wire::InstanceView>>(get("/api/v1/instances", renter_)).items.size(),
+            1u);
+}
+
+TEST_F(ApiTest, AnotherAccountsInstanceDoesNotExist) {
+  top_up("renter", "100");
+  const std::string id = rent(renter_, "r").id.text;
+  const std::string other = add_renter("other");
+  for (const Endpoint& endpoint : endpoints_) {
+    const std::string prefix = "/api/v1/instances/{id}";
+    if (!endpoint.path.starts_with(prefix)) continue;
+    const std::string path = "/api/v1/instances/" + id + endpoint.path.substr(prefix.size());
+    const std::string body = endpoint.operation_id == "instance_rename" ? R"({"name":"x"})" : "{}";
+    const Response response =
+        ask(endpoint.method, path, {.token = other, .body = body, .key = "k"});
+    EXPECT_EQ(response.status, 404) << endpoint.operation_id << response.body;
+  }
+  EXPECT_EQ(get("/api/v1/statements", other, {{"instance", id}}).status, 404);
+  EXPECT_EQ(get("/api/v1/events", other, {{"instance", id}}).status, 404);
+  EXPECT_TRUE(read<wire::Page<wire::InstanceView>>(get("/api/v1/instances", other)).items.empty());
+  EXPECT_TRUE(read<wire::Page<wire::EventView>>(
+                  get("/api/v1/events/latest", other, {{"after", "0"}, {"limit", "100"}}))
+                  .items.size() < 5);
+}
+
+TEST_F(ApiTest, OnlyItsRenterWithTheScopeSeesHowToLogIn) {
+  top_up("renter", "100");
+  const std::string path = "/api/v1/instances/" + rent(renter_, "r").id.text;
+  EXPECT_TRUE(read<wire::InstanceView>(get(path, renter_)).connection);
+  const auto by_reader = read<wire::InstanceView>(get(path, token_with(renter_, "read")));
+  EXPECT_FALSE(by_reader.connection);
+  const auto by_admin = read<wire::InstanceView>(get(path, admin_));
+  EXPECT_EQ(by_admin.owner, "renter");
+  EXPECT_FALSE(by_admin.connection);
+  const auto all = read<wire::Page<wire::InstanceView>>(get("/api/v1/admin/instances", admin_));
+  ASSERT_EQ(all.items.size(), 1u);
+  EXPECT_FALSE(all.items[0].connection);
+}
+
+TEST_F(ApiTest, ATransitionWaitsUntilItHasSettled) {
+  top_up("renter", "100");
+  const Response response = ask(Method::post, "/api/v1/instances",
+                                {.token = renter_,
+                                 .body = R"({"gpu_model":"4090"})",
+                                 .key = "r",
+                                 .query = {{"wait", "30s"}}});
+  ASSERT_NE(response.later, nullptr);
+  EXPECT_EQ(response.later->wait, seconds(30));
+  EXPECT_EQ(response.later->ask(Deferred::Chance::may_wait), std::nullopt);
+  const auto unfinished = response.later->ask(Deferred::Chance::last);
+  ASSERT_TRUE(unfinished);
+  EXPECT_FALSE(read<wire::InstanceView>(*unfinished).settled);
+  work();
+  const auto finished = response.later->ask(Deferred::Chance::may_wait);
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->status, 201);
+  EXPECT_EQ(read<wire::InstanceView>(*finished).observed, Observed::running);
+  EXPECT_EQ(
+      ask(Method::post, "/api/v1/instances/x/stop", {.token = renter_, .query = {{"wait", "soon"}}})
+          .status,
+      400);
+}
+
+TEST_F(ApiTest, AStartKeepsTheLastShapeUnlessToldOtherwise) {
+  top_up("renter", "100");
+  const std::string path =
+      "/api/v1/instances/" + rent(renter_, "r", R"({"gpu_model":"4090","gpu_count":3})").id.text;
+  const auto stop = [&] {
+    EXPECT_EQ(post(path + "/stop", renter_).status, 200);
+    work();
+  };
+  const auto start = [&](const std::string& body, const std::string& key) {
+    EXPECT_EQ(post(path + "/start", renter_, body, key).status, 200);
+    work();
+    return read<wire::InstanceView>(get(path, renter_));
+  };
+  stop();
+  EXPECT_EQ(start("", "1").gpu_count, 3);
+  stop();
+  EXPECT_EQ(start(R"({"mode":"no_gpu"})", "2").mode, Mode::no_gpu);
+  const auto quote =
+      read<wire::QuoteView>(post(path + "/start-quote", renter_, R"({"gpu_model":"4090"})"));
+  EXPECT_EQ(quote.rate_per_hour, Money{1'980'000});
+  const auto with_card = start(R"({"gpu_model":"4090"})", "3");
+  EXPECT_EQ(with_card.mode, Mode::on_demand);
+  EXPECT_EQ(with_card.gpu_count, 1);
+}
+
+TEST_F(ApiTest, WhatIsReleasedCanBeRestoredUntilItIsPurgedByName) {
+  top_up("renter", "100");
+  const std::string path =
+      "/api/v1/instances/" + rent(renter_, "r", R"({"gpu_model":"4090","name":"old"})").id.text;
+  const Response renamed =
+      ask(Method::patch, path, {.token = renter_, .body = R"({"name":"thesis"})"});
+  EXPECT_EQ(read<wire::InstanceView>(renamed).name, "thesis");
+  EXPECT_EQ(post(path + "/restart", renter_).status, 200);
+  work();
+  EXPECT_EQ(post(path + "/release", renter_).status, 200);
+  work();
+  EXPECT_EQ(read<wire::InstanceView>(get(path, renter_)).observed, Observed::in_bin);
+  EXPECT_EQ(post(path + "/restore", renter_).status, 200);
+  work();
+  EXPECT_EQ(read<wire::InstanceView>(get(path, renter_)).observed, Observed::stopped);
+  EXPECT_GE(post(path + "/release", renter_, R"({"purge":true})").status, 400);
+  EXPECT_GE(post(path + "/release", renter_, R"({"purge":true,"confirm_name":"old"})").status, 400);
+  EXPECT_EQ(post(path + "/release", renter_, R"({"purge":true,"confirm_name":"thesis"})").status,
+            200);
+  work();
+  EXPECT_EQ(read<wire::InstanceView>(get(path, renter_)).observed, Observed::purged);
+  EXPECT_TRUE(
+      read<wire::Page<wire::InstanceView>>(get("/api/v1/instances", renter_)).items.empty());
+  EXPECT_EQ(read<wire::Page<wire::InstanceView>>(
+                get("/api/v1/instances", renter_, {{"with_purged", "true"}}))
+                .items.size(),
+            1u);
+}
+
+TEST_F(ApiTest, AGuestStopsItselfAndNobodyElse) {
+  top_up("renter", "100");
+  const std::string first = rent(renter_, "1").id.text;
+  const std::string second = rent(renter_, "2").id.text;
+  const std::string token = token_of_instance(first);
+  EXPECT_EQ(post("/guest/shutdown", token, R"({"kind":"reboot"})").status, 204);
+  work();
+  EXPECT_EQ(read<wire::InstanceView>(get("/api/v1/instances/" + first, renter_)).observed,
+            Observed::running);
+  EXPECT_EQ(post("/guest/shutdown", token, R"({"kind":"poweroff"})").status, 204);
+  work();
+  EXPECT_EQ(read<wire::InstanceView>(get("/api/v1/instances/" + first, renter_)).observed,
+            Observed::stopped);
+  EXPECT_EQ(read<wire::InstanceView>(get("/api/v1/instances/" + second, renter_)).observed,
+            Observed::running);
+}
+
+TEST_F(ApiTest, PagesFollowEachOther) {
+  top_up("renter", "100");
+  std::set<std::string> made;
+  for (int i = 0; i < 3; ++i) {
+    made.insert(rent(renter_, std::to_string(i), R"({"mode":"no_gpu"})").id.text);
+  }
+  std::set<std::string> seen;
+  std::map<std::string, std::string> query{{"limit", "2"}};
+  for (int page_number = 0; page_number < 3; ++page_number) {
+    const auto page =
+        read<wire::Page<wire::InstanceView>>(get("/api/v1/instances", renter_, query));
+    for (const auto& instance : page.items) seen.insert(instance.id.text);
+    if (!page.next) break;
+    EXPECT_EQ(page.items.size(), 2u);
+    query["after"] = *page.next;
+  }
+  EXPECT_EQ(seen, made);
+  EXPECT_EQ(get("/api/v1/instances", renter_, {{"limit", "101"}}).status, 400);
+  EXPECT_EQ(read<wire::Page<wire::TransactionView>>(
+                get("/api/v1/transactions", renter_, {{"limit", "1"}}))
+                .items.size(),
+            1u);
+}
+
+// ---- events ----
+
+TEST_F(ApiTest, TheStreamResumesAndEndsWithItsToken) {
+  const std::string token = log_in("renter", kPassword);
+  const Response opened = get("/api/v1/events", token);
+  ASSERT_NE(opened.stream, nullptr) << opened.body;
+  EXPECT_TRUE(must(opened.stream->next("", 10)).empty());
+  top_up("renter", "10");
+  const auto frames = must(opened.stream->next("", 10));
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].event, "wallet.topup");
+  EXPECT_EQ(std::to_string(must(from_json<wire::EventView>(frames[0].data)).seq), frames[0].id);
+  EXPECT_TRUE(must(opened.stream->next(frames[0].id, 10)).empty());
+  const Response resumed = get("/api/v1/events", token, {{"after", "0"}});
+  EXPECT_GT(must(resumed.stream->next("", 100)).size(), 2u);
+
+  EXPECT_EQ(post("/api/v1/auth/logout", token).status, 204);
+  const auto refused = opened.stream->next(frames[0].id, 10);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unauthenticated);
+}
+
+TEST_F(ApiTest, AStreamRefusesAnIdThatIsNone) {
+  const auto open_with = [&](const std::string& id) {
+    return ask(Method::get, "/api/v1/events",
+               {.token = renter_, .headers = {{"Last-Event-ID", id}}})
+        .status;
+  };
+  EXPECT_EQ(open_with("17"), 200);
+  for (const char* id : {"x", "-1", "1.5", "99999999999999999999", "1 "}) {
+    EXPECT_EQ(open_with(id), 400) << id;
+  }
+}
+
+TEST_F(ApiTest, TheAuditLogIsForOperators) {
+  const auto all = read<wire::Page<wire::EventView>>(
+      get("/api/v1/admin/events", admin_, {{"after", "0"}, {"limit", "100"}}));
+  std::set<std::string> accounts;
+  for (const auto& event : all.items) {
+    if (event.account_id) accounts.insert(event.account_id->text);
+  }
+  EXPECT_GE(accounts.size(), 2u);
+}
+
+// ---- operators, and the server itself ----
+
+TEST_F(ApiTest, OperatorsSeeAccountsHostsAndCards) {
+  top_up("renter", "12.5");
+  const auto accounts = read<wire::Page<wire::AccountView>>(get("/api/v1/admin/accounts", admin_));
+  ASSERT_EQ(accounts.items.size(), 2u);
+  for (const auto& account : accounts.items) {
+    EXPECT_EQ(account.available, account.login == "renter" ? Money{12'500'000} : Money{});
+  }
+  const auto made = read<wire::AccountView>(
+      post("/api/v1/admin/accounts", admin_,
+           R"({"login":"second","password":"a long password","role":"admin"})"));
+  EXPECT_EQ(made.role, Role::admin);
+  const auto hosts = read<wire::Page<wire::HostView>>(get("/api/v1/admin/hosts", admin_));
+  ASSERT_EQ(hosts.items.size(), 1u);
+  const std::string id = rent(renter_, "r").id.text;
+  int rented = 0;
+  for (const auto& card :
+       read<wire::Page<wire::CardView>>(get("/api/v1/admin/cards", admin_)).items) {
+    if (card.state != "rented") continue;
+    ++rented;
+    EXPECT_EQ(card.instance_id, InstanceId{id});
+    EXPECT_EQ(card.renter, "renter");
+  }
+  EXPECT_EQ(rented, 1);
+}
+
+TEST_F(ApiTest, ReadyMeansThatDatabaseAndEngineAnswer) {
+  EXPECT_EQ(get("/healthz", "").status, 200);
+  EXPECT_EQ(get("/readyz", "").status, 200);
+  engine_.set_silent(true);
+  clock_.advance(minutes(1));
+  EXPECT_FALSE(plane_->observe.pass().has_value());
+  const Response silent = get("/readyz", "");
+  EXPECT_EQ(silent.status, 503);
+  const auto view = must(from_json<wire::HealthView>(silent.body));
+  EXPECT_FALSE(view.ok);
+  EXPECT_TRUE(view.checks.at(0).ok);
+  EXPECT_FALSE(view.checks.at(1).ok);
+  EXPECT_FALSE(view.checks.at(1).detail.empty());
+  engine_.set_silent(false);
+  EXPECT_TRUE(plane_->observe.pass().has_value());
+  EXPECT_EQ(get("/readyz", "").status, 200);
+}
+
+TEST_F(ApiTest, FaultsSpeakTheReadersLanguage) {
+  top_up("renter", "100");
+  const auto running = rent(renter_, "r");
+  engine_.stop_behind_our_back(running.id);
+  for (int i = 0; i < 3; ++i) {
+    clock_.advance(seconds(10));
+    EXPECT_TRUE(plane_->observe.pass().has_value());
+  }
+  Request request;
+  request.path = "/api/v1/instances/" + running.id.text;
+  request.headers.add("Authorization", "Bearer " + renter_);
+  const auto english = read<wire::InstanceView>(router_->handle(request));
+  request.language = Language::zh;
+  const auto chinese = read<wire::InstanceView>(router_->handle(request));
+  ASSERT_TRUE(english.fault && chinese.fault);
+  EXPECT_EQ(english.fault->code, "vanished");
+  EXPECT_NE(english.fault->what, chinese.fault->what);
+}
+
+}  // namespace
+}  // namespace cardhour::http
