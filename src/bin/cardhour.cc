@@ -14,10 +14,8 @@
 #include "bin/data_dir.h"
 #include "bin/docs.h"
 #include "bin/serve.h"
-#include "domain/instance.h"
-#ifdef CARDHOUR_WITH_CLI
 #include "cli/cli.h"
-#endif
+#include "domain/instance.h"
 
 namespace {
 
@@ -73,14 +71,6 @@ int backup(int argc, char** argv) {
   return failed("backup", status.error());
 }
 
-#ifndef CARDHOUR_WITH_CLI
-int cli_main(int, char**) {
-  std::fputs("cardhour: built without the command line; there is serve, version, docs, backup\n",
-             stderr);
-  return kUsage;
-}
-#endif
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,6 +78,7 @@ int main(int argc, char** argv) {
   if (command == "serve") return serve_main(argc - 1, argv + 1);
   if (command == "docs") return docs(argc == 3 ? argv[2] : "");
   if (command == "backup") return backup(argc, argv);
-  if (command == "version" && argc == 2) return version();
+  const bool asks_version = command == "version" || command == "--version";
+  if (asks_version && argc == 2) return version();
   return cli_main(argc, argv);
 }
