@@ -1,0 +1,114 @@
+// World: the whole product in one thread, from a seed. The real use cases and loops run on the
+// simulated clock, entropy, engine and driver, and on the real SQL store in memory. A Crash
+// (adapters/sim/faults.h) throws the control plane away; a new one takes over the same
+// database and the same engine, as after a kill of the process. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/sim/faults.h"
+#include "adapters/sim/sim_clock.h"
+#include "adapters/sim/sim_engine.h"
+#include "adapters/sim/sim_entropy.h"
+#include "adapters/sim/sim_probe.h"
+#include "adapters/sql/sql_store.h"
+#include "app/control_plane.h"
+
+namespace cardhour {
+
+struct WorldOptions {
+  uint64_t seed = 1;
+  Policy policy;
+  int cards_4090 = 4;
+  int cards_a100 = 2;
+  // Passes the time while the engine is asked for an SSH banner.
+  Duration ssh_wait_max = milliseconds(500);
+  Duration engine_start_time = milliseconds(600);
+  Duration boot_time = milliseconds(1'850);
+  // Looks every observe_interval, however long a stretch of time is; costs time.
+  bool looks_are_exact = false;
+};
+
+class World {
+ public:
+  explicit World(const WorldOptions& options);
+  ~World();
+
+  ControlPlane& plane() { return *plane_; }
+  SimClock& clock() { return clock_; }
+  SimEngine& engine() { return engine_; }
+  SimProbe& probe() { return probe_; }
+  FaultPlan& faults() { return faults_; }
+  Policy& policy() { return policy_; }
+  // The database without faults, for whoever looks from outside.
+  SqlStore& store() { return *store_; }
+  Timestamp now() { return clock_.now(); }
+
+  const Actor& admin() const { return admin_; }
+  // Makes an account; its actor may do all that a renter may.
+  Actor add_renter(const std::string& login);
+  static Actor guest(const InstanceId& id);
+
+  // Runs code of the control plane. False: it crashed, and a new one is there.
+  bool run(const std::function<void()>& body);
+  // What goes on outside, during which no fault strikes.
+  void outside(const std::function<void()>& body);
+  // The process is killed and started again.
+  void restart();
+  // It is started again with another secret.key than the one that sealed the secrets.
+  void lose_secret_key();
+  // Lets time go by as in production: workers, loops and settlements act when they are due.
+  void pass(Duration by);
+  // The process is down, or hangs, for so long.
+  void sleep(Duration by);
+  // No faults, everything answers, until nothing moves any more. Returns what never rests.
+  std::vector<std::string> settle_down();
+
+  // Called before and after each engine call about an instance; may do anything that another
+  // thread could do in that time.
+  void set_between(std::function<void(const InstanceId&)> between);
+  int crashes() const { return crashes_; }
+  // What never ended: work that is due for ever.
+  const std::vector<std::string>& broken() const { return broken_; }
+
+ private:
+  class BetweenEngine;
+
+  void begin();
+  void act();
+  Status work();
+  Status look();
+  void note(const Status& status);
+  Timestamp next_event();
+  Duration between_looks(Duration by) const;
+
+  Policy policy_;
+  Catalog catalog_;
+  NetworkPlan network_;
+  SealKey seal_key_{1, 2, 3};
+  SimClock clock_;
+  SimEntropy entropy_;
+  FaultPlan faults_;
+  SimEngine engine_;
+  SimProbe probe_;
+  std::unique_ptr<SqlStore> store_;
+  FaultyStore faulty_store_;
+  FaultyEngine faulty_engine_;
+  std::unique_ptr<BetweenEngine> between_engine_;
+  std::unique_ptr<ControlPlane> plane_;
+  Actor admin_;
+
+  bool looks_are_exact_;
+  Duration observe_every_;
+  Timestamp next_look_;
+  Timestamp next_claim_;
+  Timestamp not_before_;  // after an error nothing is tried for a moment
+  int crashes_ = 0;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace cardhour
