@@ -51,6 +51,19 @@ Result<Instance> load(Tx& tx, const Actor& actor, const std::string& id_or_name)
   return named.front();
 }
 
+// What the key of this request made before, if it did.
+Result<std::optional<Instance>> replayed(const Deps& deps, const Actor& actor,
+                                         const Idempotency& idempotency) {
+  std::optional<Instance> instance;
+  TRY(deps.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const std::string earlier, recall(tx, actor.account, idempotency));
+    if (earlier.empty()) return {};
+    TRY_ASSIGN(instance, load(tx, actor, earlier));
+    return {};
+  }));
+  return instance;
+}
+
 Status check_data_disk(const Policy& policy, int64_t bytes) {
   if (bytes == 0) return {};
   if (bytes < policy.data_disk_bytes_min || bytes > policy.data_disk_bytes_max) {
@@ -318,6 +331,9 @@ Result<Instance> Instances::rent(const Actor& actor, const RentRequest& request,
     return invalid("purpose", Text{"the purpose is at most 500 bytes of UTF-8 text",
                                    "用途说明最多 500 字节的 UTF-8 文本"});
   }
+  // A repeated request needs no engine: it gets the first answer.
+  TRY_ASSIGN(std::optional<Instance> first, replayed(deps_, actor, idempotency));
+  if (first) return std::move(*first);
   TRY(check_image(deps_, request.image));
   TRY_ASSIGN(const std::vector<int> ports, bindable_ports(deps_));
 

@@ -49,7 +49,7 @@ Status add_minimum_line(Tx& tx, const Deps& deps, const Instance& instance, Time
     if (segment.meter == Meter::minimum) return {};
     total += segment.posted;
   }
-  const Money extra = minimum_line(total, deps.policy);
+  const Money extra = minimum_line(total, deps.policy.minimum_charge);
   if (extra == Money{}) return {};
   TRY_ASSIGN(const Money wallet, tx.ledger().balance(wallet_of(instance.account_id)));
   Segment line;
@@ -58,6 +58,7 @@ Status add_minimum_line(Tx& tx, const Deps& deps, const Instance& instance, Time
   line.instance_id = instance.id;
   line.run_id = *instance.run_id;
   line.meter = Meter::minimum;
+  line.rate_per_hour = deps.policy.minimum_charge;  // as in force now
   line.unit = deps.policy.minimum_unit;
   line.opened_at = at;
   line.closed_at = at;

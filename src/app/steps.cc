@@ -34,12 +34,13 @@ bool may_fail(OperationKind kind) {
 }
 
 // What an error means for this step: causes that pass are waited for, a start gives up after
-// a while, and stop, purge and notice never do.
+// a while, and the others never do: a silent engine is no reason to end a run.
 StepResult after_error(const Deps& deps, const Operation& operation, const Error& error) {
   const StepResult retry = again(backoff(operation.attempt), error);
   if (!may_fail(operation.kind)) return retry;
   if (error.code == ErrorCode::engine_unavailable) {
-    const bool patient = deps.clock.now() - operation.created_at < deps.policy.start_patience;
+    const bool patient = operation.kind == OperationKind::restart ||
+                         deps.clock.now() - operation.created_at < deps.policy.start_patience;
     return patient ? retry : failed(error);
   }
   if (error.code != ErrorCode::engine_failed) return failed(error);

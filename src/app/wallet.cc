@@ -47,11 +47,11 @@ Duration charged_at(const Segment& segment, Timestamp at) {
 }
 
 // Recomputes the line from its own facts, and compares with what the ledger has.
-Status explain_line(Tx& tx, const Policy& policy, const Span& span, BillLine& line) {
+Status explain_line(Tx& tx, const Span& span, BillLine& line) {
   const Segment& segment = line.segment;
   if (segment.meter == Meter::minimum) {
     TRY_ASSIGN(const auto run, tx.ledger().segments_of_run(segment.run_id));
-    line.recomputed = minimum_line(run_total_without_minimum(run), policy);
+    line.recomputed = minimum_line(run_total_without_minimum(run), segment.rate_per_hour);
   } else {
     const Rate rate{segment.rate_per_hour, hours(1)};
     const Duration before = span.from ? charged_at(segment, *span.from) : Duration{};
@@ -168,7 +168,7 @@ Result<Bill> Wallet::bill(const AccountId& account, const BillQuery& query) {
         if (instance) name->second = instance->name;
       }
       line.instance_name = name->second;
-      if (query.explain) TRY(explain_line(tx, deps_.policy, span, line));
+      if (query.explain) TRY(explain_line(tx, span, line));
       bill.agrees = bill.agrees && line.agrees;
       bill.total += line.amount;
       if (segment.meter == Meter::on_demand) {

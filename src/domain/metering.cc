@@ -49,9 +49,9 @@ Duration carry_over(const Segment& segment, Timestamp at) {
   return charged_time(segment, at, true) - (elapsed - segment.carried);
 }
 
-Money minimum_line(Money run_total, const Policy& policy) {
-  if (run_total.micro <= 0 || run_total >= policy.minimum_charge) return Money{};
-  return policy.minimum_charge - run_total;
+Money minimum_line(Money run_total, Money minimum_charge) {
+  if (run_total.micro <= 0 || run_total >= minimum_charge) return Money{};
+  return minimum_charge - run_total;
 }
 
 Money burn_per_hour(const std::vector<Segment>& open) {

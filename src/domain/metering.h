@@ -49,7 +49,7 @@ struct Segment {
   RunId run_id;
   Meter meter = Meter::on_demand;
   int64_t quantity = 1;  // cards; 1 in no-GPU mode
-  Money rate_per_hour;   // frozen, per unit of quantity
+  Money rate_per_hour;   // frozen, per unit of quantity; of `minimum`: the smallest charge then
   Duration unit;         // the minimum unit in force at power-on
   // Time already paid in an earlier segment of the same run (the unused part of its last
   // unit), which this segment uses up first.
@@ -81,7 +81,7 @@ Duration carry_over(const Segment& segment, Timestamp at);
 
 // The extra line that lifts a run to the minimum charge: zero when the run cost nothing or
 // enough already.
-Money minimum_line(Money run_total, const Policy& policy);
+Money minimum_line(Money run_total, Money minimum_charge);
 
 // Burn of the open segments: rate x quantity, per hour.
 Money burn_per_hour(const std::vector<Segment>& open);

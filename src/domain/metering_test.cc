@@ -33,8 +33,8 @@ std::string decimal(Money money) { return to_decimal(money); }
 TEST(WorkedExample, NoGpuForThirtySecondsIsOneMinimumLine) {
   const Money run = run_cost("10:00:00", "10:00:30", seconds(1), kNoGpu);
   EXPECT_EQ(decimal(run), "0.000833");
-  EXPECT_EQ(decimal(minimum_line(run, Policy{})), "0.009167");
-  EXPECT_EQ(decimal(run + minimum_line(run, Policy{})), "0.010000");
+  EXPECT_EQ(decimal(minimum_line(run, Policy{}.minimum_charge)), "0.009167");
+  EXPECT_EQ(decimal(run + minimum_line(run, Policy{}.minimum_charge)), "0.010000");
 }
 
 TEST(WorkedExample, ThirtySevenMinutesOnDemand) {
@@ -200,13 +200,13 @@ RC_GTEST_PROP(Settlement, NeverFallsAsTimePasses, ()) {
 
 TEST(MinimumLine, LiftsARunThatCostAnythingOnce) {
   const Policy policy;
-  EXPECT_EQ(minimum_line(Money{}, policy), Money{});
-  EXPECT_EQ(minimum_line(Money{-5}, policy), Money{});
-  EXPECT_EQ(minimum_line(Money{1}, policy), Money{9'999});
-  EXPECT_EQ(minimum_line(Money{9'999}, policy), Money{1});
-  EXPECT_EQ(minimum_line(Money{10'000}, policy), Money{});
-  EXPECT_EQ(minimum_line(Money{10'001}, policy), Money{});
-  EXPECT_EQ(minimum_line(Money{1}, Policy{.minimum_charge = Money{}}), Money{});
+  EXPECT_EQ(minimum_line(Money{}, policy.minimum_charge), Money{});
+  EXPECT_EQ(minimum_line(Money{-5}, policy.minimum_charge), Money{});
+  EXPECT_EQ(minimum_line(Money{1}, policy.minimum_charge), Money{9'999});
+  EXPECT_EQ(minimum_line(Money{9'999}, policy.minimum_charge), Money{1});
+  EXPECT_EQ(minimum_line(Money{10'000}, policy.minimum_charge), Money{});
+  EXPECT_EQ(minimum_line(Money{10'001}, policy.minimum_charge), Money{});
+  EXPECT_EQ(minimum_line(Money{1}, Money{}), Money{});
 }
 
 TEST(MinimumLine, OwesWhatWasPosted) {
