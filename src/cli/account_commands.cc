@@ -245,7 +245,7 @@ void add_account_commands(std::vector<Command>& to) {
                      "使用 API 令牌代替密码，- 表示从标准输入读取"}},
                    kFingerprint},
        .examples = {{"cardhour login http://127.0.0.1:8080", {"", ""}},
-                    {"cardhour login gpu.example.org --login lihua --profile lab",
+                    {"cardhour login gpu.example.org --login renter1 --profile lab",
                      {"a second server, used with --profile lab",
                       "第二个服务器，用 --profile lab 选用"}}},
        .run = login});
@@ -258,7 +258,7 @@ void add_account_commands(std::vector<Command>& to) {
                    {"--invitation", "CODE", {"the operator's code", "运营者给的邀请码"}},
                    kPasswordStdin,
                    kFingerprint},
-       .examples = {{"cardhour register gpu.example.org --login lihua --invitation CODE",
+       .examples = {{"cardhour register gpu.example.org --login renter1 --invitation CODE",
                      {"", ""}}},
        .run = register_account});
   to.push_back({.path = "logout",

@@ -240,7 +240,7 @@ void add_user_commands(std::vector<Command>& to) {
   to.back().positionals = {{"USER", {"login or ID", "登录名或 ID"}},
                            {"AMOUNT", {"e.g. 100 or 99.5", "金额，如 100 或 99.5"}}};
   to.back().options = {{"--note", "TEXT", {"e.g. the receipt's number", "备注，如收据号"}}};
-  to.back().examples = {{"cardhour admin topup lihua 100 --note \"receipt 17\"", {"", ""}}};
+  to.back().examples = {{"cardhour admin topup renter1 100 --note \"receipt 17\"", {"", ""}}};
   to.push_back(
       row("invite", {"a code with which one person may register", "生成一次性邀请码"}, invite));
 }

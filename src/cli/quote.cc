@@ -82,7 +82,11 @@ Text stopped_cost_text(Context& context, Money stopped_per_day) {
 }
 
 void add_connection(const wire::InstanceView& view, Password password, Facts& facts) {
-  if (!view.connection) return;
+  if (!view.connection) {
+    facts.add({"ssh", "SSH"}, Text{"none: the engine is simulated, or this login may not see it",
+                                   "无：引擎为模拟，或当前登录无权查看"});
+    return;
+  }
   facts.add({"ssh", "SSH"}, view.connection->ssh_command);
   facts.add({"host key", "主机密钥"}, view.connection->host_key_fingerprint);
   if (password == Password::show) {

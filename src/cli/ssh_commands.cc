@@ -89,8 +89,9 @@ Outcome enter(Context& context, const wire::InstanceView& view,
     return fail(ErrorCode::forbidden,
                 Text{"this login may not see how to reach " + view.name,
                      "当前登录无权查看如何连接 " + view.name},
-                Text{"It needs the scope \"instances\", and the instance must be your own.",
-                     "需要 instances 权限，且实例属于您本人。"});
+                Text{"It needs the scope \"instances\", and the instance must be your own; a "
+                     "server with a simulated engine has no shell at all.",
+                     "需要 instances 权限，且实例属于您本人；使用模拟引擎的服务器没有 shell。"});
   }
   TRY_ASSIGN(const std::string entry,
              known_hosts_entry(view.id.text, view.connection->known_hosts_line));

@@ -41,6 +41,7 @@ class Facts {
 
   // The value is cleaned; an empty one is left out.
   void add(const Text& name, const std::string& value);
+  void add(const Text& name, const Text& value) { add(name, value.in(language_)); }
   std::string text() const;
 
  private:
