@@ -166,12 +166,8 @@ Status begin_run(Tx& tx, const Deps& deps, Instance& instance, const Shape& shap
   TRY(allocate(tx, deps, instance, granted.placement.cards, now));
   const Money hold = hold_for(granted.price, deps.policy);
   if (hold == Money{}) return {};
-  LedgerTransaction head;
-  head.id = deps.entropy.id<TransactionId>();
-  head.account_id = instance.account_id;
+  LedgerTransaction head = transaction_head(deps, instance.account_id, now, actor);
   head.instance_id = instance.id;
-  head.at = now;
-  head.actor = actor;
   TRY(tx.ledger().append(hold_entry(std::move(head), hold)));
   instance.held = hold;
   return settle_soon(tx, instance.account_id, now);

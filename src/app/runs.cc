@@ -60,12 +60,8 @@ Status refresh_guests(Tx& tx, const Deps& deps, const AccountId& account, Timest
 Status release_hold(Tx& tx, const Deps& deps, Instance& instance, Timestamp at,
                     const std::string& actor) {
   if (instance.held == Money{}) return {};
-  LedgerTransaction head;
-  head.id = deps.entropy.id<TransactionId>();
-  head.account_id = instance.account_id;
+  LedgerTransaction head = transaction_head(deps, instance.account_id, at, actor);
   head.instance_id = instance.id;
-  head.at = at;
-  head.actor = actor;
   TRY(tx.ledger().append(hold_release_entry(std::move(head), instance.held)));
   instance.held = Money{};
   return {};

@@ -7,17 +7,6 @@
 namespace cardhour {
 namespace {
 
-LedgerTransaction head_of(const Deps& deps, const AccountId& account, Timestamp at,
-                          const std::string& actor, const std::string& note) {
-  LedgerTransaction head;
-  head.id = deps.entropy.id<TransactionId>();
-  head.account_id = account;
-  head.at = at;
-  head.actor = actor;
-  head.note = note;
-  return head;
-}
-
 // Books due - posted of these segments (of one account) in one ledger transaction.
 Status book(Tx& tx, const Deps& deps, const AccountId& account, std::vector<Segment>& segments,
             Timestamp until, const std::string& actor) {
@@ -36,7 +25,7 @@ Status book(Tx& tx, const Deps& deps, const AccountId& account, std::vector<Segm
   if (charges.empty()) return {};
   TRY_ASSIGN(const Money wallet, tx.ledger().balance(wallet_of(account)));
   return tx.ledger().append(
-      usage_entry(head_of(deps, account, until, actor, "usage"), charges, wallet));
+      usage_entry(transaction_head(deps, account, until, actor, "usage"), charges, wallet));
 }
 
 // The run's total so far, and its minimum line if it stays below the smallest charge.
@@ -68,7 +57,7 @@ Status add_minimum_line(Tx& tx, const Deps& deps, const Instance& instance, Time
   line.booked_until = at;
   TRY(tx.ledger().insert_segment(line));
   return tx.ledger().append(
-      usage_entry(head_of(deps, instance.account_id, at, actor, "minimum charge of a run"),
+      usage_entry(transaction_head(deps, instance.account_id, at, actor, "minimum charge of a run"),
                   {Charge{line.id, Meter::minimum, extra}}, wallet));
 }
 
@@ -80,6 +69,17 @@ Duration spread_of(const AccountId& account, Duration spread) {
 }
 
 }  // namespace
+
+LedgerTransaction transaction_head(const Deps& deps, const AccountId& account, Timestamp at,
+                                   const std::string& actor, const std::string& note) {
+  LedgerTransaction head;
+  head.id = deps.entropy.id<TransactionId>();
+  head.account_id = account;
+  head.at = at;
+  head.actor = actor;
+  head.note = note;
+  return head;
+}
 
 std::optional<Timestamp> Funds::covered_until(Timestamp now) const {
   return cardhour::covered_until(open, std::max(wallet, Money{}), now);

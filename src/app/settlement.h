@@ -23,6 +23,10 @@ struct Funds {
 };
 Result<Funds> load_funds(Tx& tx, const AccountId& account);
 
+// The head of a ledger transaction of the account, with a fresh id.
+LedgerTransaction transaction_head(const Deps& deps, const AccountId& account, Timestamp at,
+                                   const std::string& actor, const std::string& note = {});
+
 // Opens the segment of the instance's present shape at `at`.
 Status open_segment(Tx& tx, const Deps& deps, const Instance& instance, Timestamp at, Cause cause,
                     const std::vector<CardId>& cards);

@@ -119,7 +119,13 @@ class Performer {
 
   StepResult create() const {
     if (input_.no_identity) return after(*input_.no_identity);
-    const Status created = deps_.engine.ensure_created(spec(), input_.identity);
+    EngineSpec wanted = spec();
+    if (instance_.observed == Observed::creating) {
+      auto shape = shape_now();
+      if (!shape) return after(shape.error());
+      wanted.first_shape = std::move(*shape);
+    }
+    const Status created = deps_.engine.ensure_created(wanted, input_.identity);
     return created ? next(Step::boot) : after(created.error());
   }
 
@@ -146,14 +152,18 @@ class Performer {
     return cards;
   }
 
-  StepResult boot() const {
-    const auto cards = cards_now();
-    if (!cards) return after(cards.error());
+  Result<EngineShape> shape_now() const {
     EngineShape shape;
     shape.millicores = instance_.millicores;
     shape.memory_bytes = instance_.memory_bytes;
-    shape.cards = *cards;
-    const Status started = deps_.engine.ensure_started(spec(), shape);
+    TRY_ASSIGN(shape.cards, cards_now());
+    return shape;
+  }
+
+  StepResult boot() const {
+    const auto shape = shape_now();
+    if (!shape) return after(shape.error());
+    const Status started = deps_.engine.ensure_started(spec(), *shape);
     if (!started) return after(started.error());
     return next(Step::await_ready, deps_.clock.now() + ready_patience());
   }

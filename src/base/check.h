@@ -12,9 +12,9 @@ namespace cardhour {
 
 }  // namespace cardhour
 
-#define CHECK(condition, message)                                               \
-  do {                                                                          \
-    if (!(condition)) {                                                         \
-      ::cardhour::check_failed(__FILE__, __LINE__, #condition, (message));      \
-    }                                                                           \
+#define CHECK(condition, message)                                          \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      ::cardhour::check_failed(__FILE__, __LINE__, #condition, (message)); \
+    }                                                                      \
   } while (false)

@@ -19,17 +19,39 @@ struct Id {
   auto operator<=>(const Id&) const = default;
 };
 
-struct AccountTag { static constexpr char kPrefix = 'a'; };
-struct InstanceTag { static constexpr char kPrefix = 'i'; };
-struct RunTag { static constexpr char kPrefix = 'r'; };
-struct OperationTag { static constexpr char kPrefix = 'o'; };
-struct SegmentTag { static constexpr char kPrefix = 's'; };
-struct TransactionTag { static constexpr char kPrefix = 't'; };
-struct HostTag { static constexpr char kPrefix = 'h'; };
-struct TokenTag { static constexpr char kPrefix = 'k'; };
-struct SshKeyTag { static constexpr char kPrefix = 'p'; };
-struct AllocationTag { static constexpr char kPrefix = 'c'; };
-struct InvitationTag { static constexpr char kPrefix = 'v'; };
+struct AccountTag {
+  static constexpr char kPrefix = 'a';
+};
+struct InstanceTag {
+  static constexpr char kPrefix = 'i';
+};
+struct RunTag {
+  static constexpr char kPrefix = 'r';
+};
+struct OperationTag {
+  static constexpr char kPrefix = 'o';
+};
+struct SegmentTag {
+  static constexpr char kPrefix = 's';
+};
+struct TransactionTag {
+  static constexpr char kPrefix = 't';
+};
+struct HostTag {
+  static constexpr char kPrefix = 'h';
+};
+struct TokenTag {
+  static constexpr char kPrefix = 'k';
+};
+struct SshKeyTag {
+  static constexpr char kPrefix = 'p';
+};
+struct AllocationTag {
+  static constexpr char kPrefix = 'c';
+};
+struct InvitationTag {
+  static constexpr char kPrefix = 'v';
+};
 struct CardTag {};  // the driver's UUID, e.g. GPU-1b2c...
 
 using AccountId = Id<AccountTag>;

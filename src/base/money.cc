@@ -76,8 +76,7 @@ std::string to_decimal(Money money) {
 
 Result<Money> parse_money(std::string_view text) {
   const auto bad = [&] {
-    return fail(ErrorCode::invalid_argument,
-                Text{"not an amount of money", "不是有效的金额"},
+    return fail(ErrorCode::invalid_argument, Text{"not an amount of money", "不是有效的金额"},
                 Text{"write it like 12 or 12.50, with at most six decimals",
                      "请写成 12 或 12.50，最多六位小数"});
   };

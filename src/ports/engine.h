@@ -45,6 +45,13 @@ struct EngineCard {
   bool simulated = false;  // shown inside through the simulated library
 };
 
+// What one run gets.
+struct EngineShape {
+  int millicores = 0;
+  int64_t memory_bytes = 0;
+  std::vector<EngineCard> cards;  // empty in no-GPU mode
+};
+
 // What the instance is made of. Fixed at creation, except the disk sizes.
 struct EngineSpec {
   InstanceId id;
@@ -56,13 +63,8 @@ struct EngineSpec {
   std::string ipv4;  // static, on our bridge
   int64_t idmap_base = 0;
   int ssh_port = 0;  // on the host
-};
-
-// What one run gets.
-struct EngineShape {
-  int millicores = 0;
-  int64_t memory_bytes = 0;
-  std::vector<EngineCard> cards;  // empty in no-GPU mode
+  // What the first run gets, when that is known at creation: spares a change before the start.
+  std::optional<EngineShape> first_shape;
 };
 
 // What cardhour-guest applies inside: see src/guest.

@@ -80,6 +80,7 @@ class IncusEngine : public Engine {
   Result<Look> settle(const InstanceId& id, Duration patience);
   Status delete_instance(const InstanceId& id);
   Status ensure_data_volume(const EngineSpec& spec);
+  Status show_sim_cards(const InstanceId& id, const EngineShape& shape);
   Status create_stopped(const EngineSpec& spec, const GuestIdentity& identity);
   Status remove_data_volume(const InstanceId& id);
   Status configure(const EngineSpec& spec, const EngineShape& shape);

@@ -85,12 +85,16 @@ Secret identity_json(const InstanceId& id, const std::string& guest_url,
 }
 
 Status push_identity(IncusClient& client, const InstanceId& id, const Secret& document) {
+  const IncusFile file{.path = fmt::format("{}/identity.json", kIdentityDir),
+                       .content = document.reveal(),
+                       .mode = 0600};
+  // Our own images have the directory; each request costs some 60 ms on a stopped instance.
+  const Status pushed = client.push_file(id.text, file);
+  if (pushed || pushed.error().code != ErrorCode::not_found) return pushed;
   TRY(client.push_file(
       id.text,
       {.path = std::string(kIdentityDir), .mode = 0700, .kind = IncusFile::Kind::directory}));
-  return client.push_file(id.text, {.path = fmt::format("{}/identity.json", kIdentityDir),
-                                    .content = document.reveal(),
-                                    .mode = 0600});
+  return client.push_file(id.text, file);
 }
 
 Status IncusEngine::require_ours(const InstanceId& id) {

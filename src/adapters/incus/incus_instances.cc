@@ -176,12 +176,20 @@ Status IncusEngine::ensure_data_volume(const EngineSpec& spec) {
                                                           {"config", std::move(config)}}}));
 }
 
+// The directory that shows simulated cards inside has to be there before the device names it.
+Status IncusEngine::show_sim_cards(const InstanceId& id, const EngineShape& shape) {
+  if (std::ranges::none_of(shape.cards, &EngineCard::simulated)) return {};
+  return put_sim_cards(sim_cards_dir(options_.state_dir, id), options_.sim_library, shape.cards);
+}
+
 Status IncusEngine::create_stopped(const EngineSpec& spec, const GuestIdentity& identity) {
   const std::string path = incus::instance_path(spec.id);
   json::object config = incus::fixed_config(options_, spec);
-  overlay(config, incus::shape_config(kNoShape));
+  const EngineShape shape = spec.first_shape.value_or(kNoShape);
+  TRY(show_sim_cards(spec.id, shape));
+  overlay(config, incus::shape_config(shape));
   config[incus::kTagGeneration] = "0";
-  TRY_ASSIGN(json::object devices, incus::devices(options_, spec, kNoShape));
+  TRY_ASSIGN(json::object devices, incus::devices(options_, spec, shape));
   TRY(as_refusal(
       client_->change({.method = "POST",
                        .path = "/1.0/instances",
@@ -283,10 +291,7 @@ Status IncusEngine::ensure_started(const EngineSpec& spec, const EngineShape& sh
                                              "主机端口 {} 已被其他程序占用", spec.ssh_port));
   };
   if (!free) return taken();
-  const std::string sim_dir = sim_cards_dir(options_.state_dir, spec.id);
-  if (std::ranges::any_of(shape.cards, &EngineCard::simulated)) {
-    TRY(put_sim_cards(sim_dir, options_.sim_library, shape.cards));
-  }
+  TRY(show_sim_cards(spec.id, shape));
   Status configured = configure(spec, shape);
   if (is_full(configured)) {
     TRY(grow_full_disk(*client_, spec));
