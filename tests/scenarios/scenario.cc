@@ -121,7 +121,7 @@ bool Scenario::run_money(const Actor& by, const Words& words) {
                       for_people(*view->runway, Language::en)));
     }
   } else if (verb == "bill") {
-    bill(by);
+    bill(by, words);
   } else if (verb == "ledger") {
     ledger(by);
   } else {
@@ -213,8 +213,13 @@ void Scenario::show(const Actor& by, const InstanceId& id) {
   }
 }
 
-void Scenario::bill(const Actor& by) {
-  const auto bill = world_.plane().wallet.bill(by.account, BillQuery{.explain = true});
+void Scenario::bill(const Actor& by, const Words& words) {
+  BillQuery query{.explain = true};
+  const std::string last = option(words, "last");
+  const std::string but_last = option(words, "but-last");
+  if (!last.empty()) query.from = world_.now() - duration_of(last);
+  if (!but_last.empty()) query.to = world_.now() - duration_of(but_last);
+  const auto bill = world_.plane().wallet.bill(by.account, query);
   if (!allowed(bill)) return;
   for (const BillLine& line : bill->lines) {
     const Segment& s = line.segment;

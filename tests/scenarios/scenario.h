@@ -38,7 +38,7 @@ class Scenario {
   void start(const Actor& actor, const Words& words);
   void top_up(const Words& words);
   void show(const Actor& actor, const InstanceId& id);
-  void bill(const Actor& actor);
+  void bill(const Actor& actor, const Words& words);
   void ledger(const Actor& actor);
   void cards();
   void guest(const Words& words);
