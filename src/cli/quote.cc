@@ -65,6 +65,13 @@ Status check_quote(Context& context, const wire::QuoteView& quote) {
              "请充值、关掉其他实例，或选更便宜的显卡：cardhour offers"});
   }
   if (quote.placeable) return {};
+  if (quote.gpu_count > 0 && quote.cards_free >= quote.gpu_count) {
+    return fail(
+        ErrorCode::no_capacity,
+        Text{"cards are free, but no host has room for these disks",
+             "有空闲显卡，但没有主机能容纳这些磁盘"},
+        Text{"Take a smaller data disk: --data-disk 10G", "请选择较小的数据盘：--data-disk 10G"});
+  }
   return fail(
       ErrorCode::no_capacity,
       text("no host can give {} now (free on the best one: {})",
