@@ -19,7 +19,16 @@ from world import wait_until
 def listening(port):
     with socket.socket() as foreign:
         foreign.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        foreign.bind(("127.0.0.1", port))
+        # The port may be that of an instance that is just going down.
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                foreign.bind(("127.0.0.1", port))
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
         foreign.listen()
         yield
 
