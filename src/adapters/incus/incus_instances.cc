@@ -101,7 +101,11 @@ std::string next_generation(const json::object& config) {
 }
 
 // On a full system disk Incus itself cannot write what a start or a change needs.
-bool is_full(const Status& status) { return says(status, "quota exceeded"); }
+// Incus says it in one of these ways, by where it noticed.
+bool is_full(const Status& status) {
+  return says(status, "quota exceeded") ||
+         says(status, "saving config file for the container failed");
+}
 
 // Grows a full system disk a little, so that its owner gets in and can clear it.
 Status grow_full_disk(IncusClient& client, const EngineSpec& spec) {
