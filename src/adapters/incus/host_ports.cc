@@ -2,8 +2,10 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,9 +14,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace cardhour {
 namespace {
@@ -97,6 +103,25 @@ Result<bool> can_bind(const std::string& ipv4, int port) {
   }
   // Another socket with the same option may be bound without listening: ask for both.
   return ::listen(socket.fd(), 1) == 0;
+}
+
+void end_orphaned_proxies(const std::string& ipv4, int port) {
+  namespace fs = std::filesystem;
+  const std::string listen = fmt::format("tcp:{}:{}", ipv4, port);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "cmdline");
+    // incusd forkproxy -- LISTEN-PID FD LISTEN-ADDRESS CONNECT-PID FD CONNECT-ADDRESS ...
+    std::vector<std::string> words;
+    for (std::string word; words.size() < 9 && std::getline(file, word, '\0');) {
+      words.push_back(word);
+    }
+    if (words.size() < 9 || words[1] != "forkproxy" || words[5] != listen) continue;
+    if (fs::exists("/proc/" + words[6], ignored)) continue;
+    ::kill(std::stoi(name), SIGTERM);
+  }
 }
 
 Result<bool> ssh_banner_comes(const std::string& ipv4, int port, Duration patience) {

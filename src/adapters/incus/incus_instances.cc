@@ -289,7 +289,12 @@ Status IncusEngine::ensure_started(const EngineSpec& spec, const EngineShape& sh
   if (before.running()) return {};
   TRY(firewall_->keep());
   // With NAT a foreign service would be shadowed silently; without, the start takes 7 s to fail.
-  TRY_ASSIGN(const bool free, port_is_free(spec.ssh_port));
+  TRY_ASSIGN(bool free, port_is_free(spec.ssh_port));
+  for (int attempt = 0; !free && attempt < kAttempts; ++attempt) {
+    end_orphaned_proxies(options_.ssh_listen, spec.ssh_port);
+    std::this_thread::sleep_for(kPause);
+    TRY_ASSIGN(free, port_is_free(spec.ssh_port));
+  }
   const auto taken = [&spec] {
     return fail(ErrorCode::no_capacity, text("port {} of the host is taken by another program",
                                              "主机端口 {} 已被其他程序占用", spec.ssh_port));
