@@ -81,15 +81,22 @@ Status order_stop(Tx& tx, const Deps& deps, Instance& instance, const StopOrder&
                 order.actor, std::string(enum_text(order.cause)), order.detail);
 }
 
-Status note_stopped(Tx& tx, const Deps& deps, Instance& instance, Timestamp now,
-                    const std::string& actor, const std::string& reason) {
+Status end_run(Tx& tx, Instance& instance, LifecycleEvent event, Timestamp now) {
   TRY(tx.hosts().release_allocations(instance.id, now));
-  advance(instance, LifecycleEvent::stopped);
+  advance(instance, event);
   instance.run_id.reset();
   instance.engine_run.clear();
   instance.ready_at.reset();
   instance.reachable = true;
   instance.stopped_at = now;
+  instance.notice_reason.clear();  // the file goes with the run
+  instance.notice_deadline.reset();
+  return {};
+}
+
+Status note_stopped(Tx& tx, const Deps& deps, Instance& instance, Timestamp now,
+                    const std::string& actor, const std::string& reason) {
+  TRY(end_run(tx, instance, LifecycleEvent::stopped, now));
   if (instance.observed == Observed::in_bin) instance.bin_until = now + deps.policy.bin;
   TRY(tx.instances().update(instance));
   return record(tx, instance, now, "instance." + std::string(enum_text(instance.observed)), actor,

@@ -43,6 +43,10 @@ struct StopOrder {
 Status order_stop(Tx& tx, const Deps& deps, Instance& instance, const StopOrder& order,
                   Timestamp now);
 
+// The run is over in the engine: its cards go back, and what belonged to it is forgotten.
+// Moves along `event` (stopped or vanish); does not write the instance.
+Status end_run(Tx& tx, Instance& instance, LifecycleEvent event, Timestamp now);
+
 // The engine says that it is stopped: cards go back, a release goes on to the bin.
 Status note_stopped(Tx& tx, const Deps& deps, Instance& instance, Timestamp now,
                     const std::string& actor, const std::string& reason);

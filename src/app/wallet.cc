@@ -120,16 +120,6 @@ Result<LedgerTransaction> Wallet::top_up(const Actor& by, const AccountId& accou
   return head;
 }
 
-Result<std::vector<LedgerTransaction>> Wallet::transactions(const AccountId& account,
-                                                            const Page& page) {
-  std::vector<LedgerTransaction> rows;
-  TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(rows, tx.ledger().transactions(account, page));
-    return {};
-  }));
-  return rows;
-}
-
 Result<std::vector<Wallet::TransactionView>> Wallet::transaction_views(const AccountId& account,
                                                                        const Page& page) {
   std::vector<TransactionView> views;

@@ -57,7 +57,6 @@ class Wallet {
   // By an operator. Positive amounts only, at most a million.
   Result<LedgerTransaction> top_up(const Actor& by, const AccountId& account, Money amount,
                                    const std::string& note, const Idempotency& idempotency);
-  Result<std::vector<LedgerTransaction>> transactions(const AccountId& account, const Page& page);
   struct TransactionView {
     LedgerTransaction transaction;
     Money wallet_change;

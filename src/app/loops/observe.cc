@@ -129,16 +129,8 @@ Status note_vanished(Tx& tx, const Deps& deps, Instance instance, bool gone, Tim
                      Timestamp now) {
   const Cause cause = instance.reachable ? Cause::vanished : Cause::host_reboot;
   TRY(close_segments(tx, deps, instance, last_alive, cause, "system:observe"));
-  TRY(tx.hosts().release_allocations(instance.id, now));
-  advance(instance, LifecycleEvent::vanish);
+  TRY(end_run(tx, instance, LifecycleEvent::vanish, now));
   instance.desired = Desired::stopped;
-  instance.run_id.reset();
-  instance.engine_run.clear();
-  instance.ready_at.reset();
-  instance.reachable = true;
-  instance.stopped_at = now;
-  instance.notice_reason.clear();
-  instance.notice_deadline.reset();
   if (gone) {
     set_fault(instance, "vanished",
               Text{"the instance was deleted from the engine by somebody else",
