@@ -224,7 +224,14 @@ spawn() {
   setsid sh -c 'echo $$ >"$0"; exec "$@"' "$pidfile" "$@" </dev/null >>"$log" 2>&1 9>&- &
 }
 
-lxcfs_up() { mountpoint -q "$LXCFS_DIR"; }
+lxcfs_up() { [ -r "$LXCFS_DIR/proc/uptime" ]; }
+
+# A killed lxcfs leaves its mount behind, on which every call fails ("Transport endpoint is not connected").
+drop_dead_lxcfs() {
+  ! lxcfs_up && grep -q " $LXCFS_DIR fuse.lxcfs " /proc/mounts || return 0
+  say "taking away the mount of an lxcfs that has died"
+  umount -l "$LXCFS_DIR"
+}
 
 lxcfs_user_file() { echo "$LXCFS_USERS/$(tr / _ <<<"$INCUS_DIR")"; }
 
@@ -232,6 +239,7 @@ start_lxcfs() {
   mkdir -p "$LXCFS_USERS"
   echo "$INCUS_DIR" >"$(lxcfs_user_file)"
   ! lxcfs_up || return 0
+  drop_dead_lxcfs
   if with_systemd; then
     say "starting lxcfs (unit)"
     systemctl start lxcfs.service || say "lxcfs did not start: instances will see the host's memory and CPU figures"
