@@ -99,6 +99,7 @@ class World::BetweenEngine final : public Engine {
 
   Result<std::vector<EngineHost>> hosts() override { return inner_.hosts(); }
   Result<std::vector<EngineInstance>> list() override { return inner_.list(); }
+  Result<std::vector<EngineUsage>> usage() override { return inner_.usage(); }
   Result<std::vector<std::string>> images() override { return inner_.images(); }
   Result<bool> port_is_free(int port) override { return inner_.port_is_free(port); }
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override {
@@ -254,6 +255,7 @@ Status World::look() {
   if (now() < next_look_) return {};
   next_look_ = now() + observe_every_;
   static_cast<void>(plane_->observe.pass());  // its failures are news that did not come
+  static_cast<void>(plane_->measure.pass());
   return {};
 }
 

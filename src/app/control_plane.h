@@ -9,7 +9,9 @@
 #include "app/instances.h"
 #include "app/inventory.h"
 #include "app/loops/loops.h"
+#include "app/loops/telemetry.h"
 #include "app/operations.h"
+#include "app/telemetry.h"
 #include "app/wallet.h"
 
 namespace cardhour {
@@ -26,7 +28,9 @@ class ControlPlane {
         operations(deps),
         observe(deps),
         settle(deps),
-        reconcile(deps) {}
+        reconcile(deps),
+        telemetry(deps, watch),
+        measure(deps, watch) {}
 
   Deps deps;
   Accounts accounts;
@@ -38,6 +42,9 @@ class ControlPlane {
   ObserveLoop observe;
   SettleLoop settle;
   ReconcileLoop reconcile;
+  GpuWatch watch;
+  Telemetry telemetry;
+  TelemetryLoop measure;
 };
 
 }  // namespace cardhour

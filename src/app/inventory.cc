@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/events.h"
+#include "base/enum_text.h"
 
 namespace cardhour {
 namespace {
@@ -19,7 +20,9 @@ std::set<CardId> busy_cards(const InventoryRows& rows) {
   return busy;
 }
 
-bool rentable(const Card& card) { return card.present && card.fault.empty(); }
+bool rentable(const InventoryRows& rows, const Card& card) {
+  return card.present && card.fault.empty() && !rows.unfit.contains(card.uuid);
+}
 
 int64_t disk_quota(const InventoryRows& rows, const HostId& host) {
   int64_t bytes = 0;
@@ -62,6 +65,8 @@ Result<InventoryRows> load_inventory(Tx& tx) {
   TRY_ASSIGN(rows.cards, tx.hosts().cards());
   TRY_ASSIGN(rows.allocations, tx.hosts().active_allocations());
   TRY_ASSIGN(rows.instances, tx.instances().alive());
+  TRY_ASSIGN(const auto conditions, tx.card_health().conditions());
+  for (const CardCondition& condition : conditions) rows.unfit.insert(condition.card_uuid);
   return rows;
 }
 
@@ -80,7 +85,7 @@ std::vector<HostSpace> host_spaces(const InventoryRows& rows, const std::string&
       ++space.cards_total;
       if (busy.contains(card.uuid))
         ++space.cards_busy;
-      else if (rentable(card) && card.model == model)
+      else if (rentable(rows, card) && card.model == model)
         space.free_cards.push_back(FreeCard{card.uuid, card.pci_address, card.numa_node});
     }
     spaces.push_back(std::move(space));
@@ -108,7 +113,7 @@ Result<std::vector<Offer>> Inventory::offers(const std::optional<AccountId>& vie
       if (!card.present || !book.per_hour(card.model, Mode::on_demand)) continue;
       Offer& offer = by_model[card.model];
       ++offer.cards_total;
-      if (rentable(card) && !busy.contains(card.uuid)) ++offer.cards_free;
+      if (rentable(rows, card) && !busy.contains(card.uuid)) ++offer.cards_free;
       offer.simulated = card.simulated;
     }
     std::set<AccountId> tenants;
@@ -154,6 +159,7 @@ Result<std::vector<CardView>> Inventory::cards() {
     TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
     std::map<CardId, InstanceId> holders;
     for (const Allocation& a : rows.allocations) holders[a.card_uuid] = a.instance_id;
+    TRY_ASSIGN(const auto conditions, tx.card_health().conditions());
     for (const Card& card : rows.cards) {
       CardView view{card, "free", std::nullopt, ""};
       if (const auto holder = holders.find(card.uuid); holder != holders.end()) {
@@ -168,6 +174,12 @@ Result<std::vector<CardView>> Inventory::cards() {
         view.state = "absent";
       } else if (!card.fault.empty()) {
         view.state = "sick";
+      } else {
+        for (const CardCondition& condition : conditions) {
+          // By kind, the most lasting first.
+          if (condition.card_uuid != card.uuid || view.state != "free") continue;
+          view.state = std::string(enum_text(condition.kind));
+        }
       }
       views.push_back(std::move(view));
     }

@@ -2,6 +2,7 @@
 // Thread-safe.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct Offer {
 
 struct CardView {
   Card card;
-  std::string state;  // free, rented, sick, absent
+  std::string state;  // free, rented, sick, absent, quarantine, excluded, unfit
   std::optional<InstanceId> instance_id;
   std::string renter;  // login
 };
@@ -51,6 +52,7 @@ struct InventoryRows {
   std::vector<Card> cards;
   std::vector<Allocation> allocations;
   std::vector<Instance> instances;  // alive
+  std::set<CardId> unfit;           // have a condition: not granted
 };
 Result<InventoryRows> load_inventory(Tx& tx);
 std::vector<HostSpace> host_spaces(const InventoryRows& rows, const std::string& model,

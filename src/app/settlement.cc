@@ -127,7 +127,8 @@ Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timest
     segment.close_cause = cause;
   }
   TRY(book(tx, deps, instance.account_id, open, at, actor));
-  if (instance.run_id && cause != Cause::host_silent) {
+  // Not of a pause, and not of a run that failed by no fault of the renter's.
+  if (instance.run_id && cause != Cause::host_silent && cause != Cause::card_fault) {
     TRY(add_minimum_line(tx, deps, instance, at, cause, actor));
   }
   return settle_soon(tx, instance.account_id, at);

@@ -38,6 +38,9 @@ inline constexpr size_t kIdempotencyKeyBytes = 128;
 // Shapes.
 inline constexpr int kCardsPerInstanceMax = 16;
 
+// Telemetry. A screen is some 1000 points wide; a day of 10 s slots still fits.
+inline constexpr int64_t kSeriesPointsMax = 10'000;
+
 // Loops: how much one pass may take before it yields.
 inline constexpr int kDueAccountsPerPass = 200;
 inline constexpr int kOperationWorkers = 8;

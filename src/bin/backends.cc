@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "adapters/gpu/nvml_probe.h"
+#include "adapters/gpu/child_probe.h"
 #include "adapters/gpu/simulated_cards.h"
 #include "adapters/incus/incus_engine.h"
 #include "adapters/sim/sim_engine.h"
@@ -16,21 +16,35 @@ namespace {
 class NoCards final : public GpuProbe {
  public:
   Result<ProbedGpus> probe() override { return ProbedGpus{}; }
+  Result<GpuSample> sample() override { return GpuSample{}; }
 };
 
-Result<std::unique_ptr<GpuProbe>> make_probe(const ServeOptions& options) {
+// The driver is asked by a child process: this program again, as `cardhour gpu-reader`.
+std::unique_ptr<GpuProbe> reader_of(const std::string& library, const std::string& state_dir) {
+  return std::make_unique<ChildProbe>(
+      ChildProbeOptions{.command = {"/proc/self/exe", "gpu-reader", "--library", library, "--lock",
+                                    state_dir + "/gpu-reader.lock"}});
+}
+
+Result<std::unique_ptr<GpuProbe>> make_probe(const ServeOptions& options,
+                                             const std::string& state_dir) {
   if (options.gpus == ServeOptions::GpuKind::none) return std::make_unique<NoCards>();
-  if (options.gpus == ServeOptions::GpuKind::nvml) return std::make_unique<NvmlProbe>();
-  TRY(parse_simulated_cards(options.simulated_cards));
+  if (options.gpus == ServeOptions::GpuKind::nvml) return reader_of("libnvidia-ml.so.1", state_dir);
+  const bool from_file = options.simulated_cards.starts_with('@');
+  if (!from_file) TRY(parse_simulated_cards(options.simulated_cards));
   if (!std::filesystem::exists(options.simulated_library)) {
     return fail(
         ErrorCode::not_found,
         text("no simulated GPU library at {}", "找不到模拟 GPU 库 {}", options.simulated_library),
         {"name it with --sim-library", "请用 --sim-library 指定"});
   }
-  // Read by the library at each probe; no other thread runs yet.
-  ::setenv("CARDHOUR_NVML_SIM", options.simulated_cards.c_str(), 1);
-  return std::make_unique<NvmlProbe>(options.simulated_library);
+  // Read by the library in the child; no other thread runs yet.
+  if (from_file) {
+    ::setenv("CARDHOUR_NVML_SIM_FILE", options.simulated_cards.c_str() + 1, 1);
+  } else {
+    ::setenv("CARDHOUR_NVML_SIM", options.simulated_cards.c_str(), 1);
+  }
+  return reader_of(options.simulated_library, state_dir);
 }
 
 Result<std::unique_ptr<Engine>> make_sim_engine(Clock& clock, GpuProbe& probe) {
@@ -72,7 +86,7 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
 Result<Backends> make_backends(const ServeOptions& options, Clock& clock,
                                const std::string& state_dir) {
   Backends backends;
-  TRY_ASSIGN(backends.probe, make_probe(options));
+  TRY_ASSIGN(backends.probe, make_probe(options, state_dir));
   if (options.engine == ServeOptions::EngineKind::sim) {
     TRY_ASSIGN(backends.engine, make_sim_engine(clock, *backends.probe));
   } else {

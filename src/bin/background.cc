@@ -80,6 +80,10 @@ Background::Background(ControlPlane& plane, SystemClock& clock, Hint& hint)
   start("ch-observe", [this, observe_every] {
     run_tasks({{"observe", observe_every, [this] { return plane_.observe.pass(); }}});
   });
+  start("ch-measure", [this, observe_every] {
+    run_tasks({{"measure", observe_every, [this] { return plane_.measure.pass(); }},
+               {"forget curves", hours(1), [this] { return plane_.measure.tidy(); }}});
+  });
   start("ch-loops", [this] {
     run_tasks({{"settle", milliseconds(250), [this] { return plane_.settle.pass(); }},
                {"reconcile", seconds(2), [this] { return plane_.reconcile.pass(); }},

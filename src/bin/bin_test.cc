@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "adapters/files/catalog_file.h"
+#include "adapters/gpu/gpu_child.h"
 #include "adapters/sql/sql_store.h"
 #include "adapters/system/entropy.h"
 #include "bin/backends.h"
@@ -213,3 +214,12 @@ TEST(Docs, PrintsTheContractWithoutAServer) {
 
 }  // namespace
 }  // namespace cardhour
+
+// The GPU reader is this program again, as in production.
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "gpu-reader") {
+    return cardhour::gpu_child_main(argc - 1, argv + 1);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "adapters/gpu/gpu_child.h"
 #include "adapters/http/api/endpoints.h"
 #include "adapters/sql/backup.h"
 #include "adapters/sql/connection.h"
@@ -76,6 +77,7 @@ int backup(int argc, char** argv) {
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "serve") return serve_main(argc - 1, argv + 1);
+  if (command == "gpu-reader") return gpu_child_main(argc - 1, argv + 1);
   if (command == "docs") return docs(argc == 3 ? argv[2] : "");
   if (command == "backup") return backup(argc, argv);
   const bool asks_version = command == "version" || command == "--version";

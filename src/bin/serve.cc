@@ -16,6 +16,7 @@
 #include "adapters/http/event_hub.h"
 #include "adapters/http/server.h"
 #include "adapters/http/tls_identity.h"
+#include "adapters/series/ring_files.h"
 #include "adapters/sql/sql_store.h"
 #include "adapters/system/clock.h"
 #include "adapters/system/entropy.h"
@@ -166,6 +167,8 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
     hint.raise();
     hub.notify();
   };
+  TRY_ASSIGN(const auto series, RingFiles::open(data.path() + "/series"));
+  deps.series = series.get();
   ControlPlane plane(deps);
   TRY(plane.operations.unlock_all());
   TRY(plane.inventory.seed_prices(settings.default_prices));

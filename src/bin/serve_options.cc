@@ -44,7 +44,8 @@ void describe_machines(CLI::App& app, ServeOptions& options, Typed& typed) {
   app.add_option("--engine", typed.engine, "what runs instances; sim: nothing really runs")
       ->check(CLI::IsMember({"incus", "sim"}))
       ->capture_default_str();
-  app.add_option("--gpus", typed.gpus, "nvml, none, or simulated cards such as sim:8xRTX4090")
+  app.add_option("--gpus", typed.gpus,
+                 "nvml, none, simulated cards such as sim:8xRTX4090, or sim:@FILE")
       ->capture_default_str();
   app.add_option("--sim-library", options.simulated_library, "libcardhour-nvml-sim.so")
       ->capture_default_str();

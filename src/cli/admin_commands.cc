@@ -144,46 +144,6 @@ Outcome host_ls(Context& context, const Arguments&) {
   return kDone;
 }
 
-Text card_state_text(const std::string& state) {
-  if (state == "free") return {"free", "空闲"};
-  if (state == "rented") return {"rented", "已租"};
-  if (state == "sick") return {"sick", "故障"};
-  if (state == "absent") return {"absent", "不在位"};
-  return {state, state};
-}
-
-Outcome gpu_ls(Context& context, const Arguments&) {
-  TRY_ASSIGN(Client * client, context.client());
-  TRY_ASSIGN(const std::string answer, all_pages(*client, "/admin/cards"));
-  if (context.json) {
-    context.put(answer);
-    return kDone;
-  }
-  TRY_ASSIGN(const auto page, decode<wire::Page<wire::CardView>>(answer));
-  Table table({{{"HOST", "主机"}},
-               {{"#", "#"}, Align::right},
-               {{"MODEL", "型号"}},
-               {{"VRAM", "显存"}, Align::right},
-               {{"STATE", "状态"}},
-               {{"RENTER", "租户"}},
-               {{"INSTANCE", "实例"}},
-               {{"PCI", "PCI"}},
-               {{"UUID", "UUID"}},
-               {{"", ""}, Align::left, 60}},
-              context.language);
-  for (const auto& card : page.items) {
-    std::string remarks = card.simulated ? kSimulatedMark : "";
-    if (!card.fault.empty()) remarks += (remarks.empty() ? "" : "; ") + card.fault;
-    table.add({card.host_id.text, std::to_string(card.card_index), card.model,
-               for_people_bytes(card.vram_bytes), context.in(card_state_text(card.state)),
-               card.renter.empty() ? "-" : card.renter,
-               card.instance_id ? card.instance_id->text : "-", card.pci_address, card.uuid.text,
-               remarks});
-  }
-  print(table.text());
-  return kDone;
-}
-
 Outcome price_set(Context& context, const Arguments& arguments) {
   wire::PriceRequest request;
   TRY_ASSIGN(request.per_hour, parse_money(arguments.text("PRICE")));
@@ -252,7 +212,6 @@ void add_admin_commands(std::vector<Command>& to) {
   to.push_back(row("host ls",
                    {"hosts: load, driver, last sign of life", "主机：资源、驱动、最近应答"},
                    host_ls));
-  to.push_back(row("gpu ls", {"every card, and who holds it", "所有显卡及占用者"}, gpu_ls));
   to.push_back(row("price ls", {"the price book", "价目表"}, show_prices));
   to.push_back(row("price set",
                    {"set a price per hour, for later starts", "设定每小时价格，对之后开机生效"},

@@ -5,6 +5,7 @@
 
 #include "adapters/http/json_codec.h"
 #include "cli/config.h"
+#include "wire/telemetry.h"
 #include "wire/wire.h"
 
 namespace cardhour::cli {
@@ -150,7 +151,11 @@ CARDHOUR_READS(wire::Page<wire::InstanceView>)
 CARDHOUR_READS(wire::Page<wire::EventView>)
 CARDHOUR_READS(wire::Page<wire::TransactionView>)
 CARDHOUR_READS(wire::Page<wire::HostView>)
-CARDHOUR_READS(wire::Page<wire::CardView>)
+CARDHOUR_READS(wire::GpuView)
+CARDHOUR_READS(wire::UsageView)
+CARDHOUR_READS(wire::Page<wire::GpuView>)
+CARDHOUR_READS(wire::Page<wire::GpuProcessView>)
+CARDHOUR_WRITES(wire::GpuRemovalRequest)
 CARDHOUR_WRITES(wire::LoginRequest)
 CARDHOUR_WRITES(wire::RegisterRequest)
 CARDHOUR_WRITES(wire::AccountRequest)

@@ -79,6 +79,10 @@ Text cause_text(Cause cause) {
       return {"the start failed", "开机失败"};
     case Cause::restart_failed:
       return {"the restart failed", "重启失败"};
+    case Cause::card_fault:
+      return {"a card failed", "显卡故障"};
+    case Cause::idle:
+      return {"it was idle", "空闲"};
     case Cause::expired:
       return {"the time in the bin ended", "回收站到期"};
     case Cause::admin:
@@ -108,6 +112,14 @@ Text event_text(const std::string& kind) {
       {"account.created", {"account made", "创建账户"}},
       {"account.login", {"logged in", "登录"}},
       {"account.password_changed", {"password changed", "修改密码"}},
+      {"card.quarantined", {"card out of the market", "显卡已隔离"}},
+      {"card.excluded", {"card kept out of the market", "显卡已排除"}},
+      {"card.returned", {"card back in the market", "显卡已恢复出租"}},
+      {"card.unfit", {"card not for rent now", "显卡暂不可租"}},
+      {"card.fit", {"card for rent again", "显卡恢复可租"}},
+      {"card.xid", {"the driver reports an error", "驱动报告错误"}},
+      {"driver.silent", {"the driver does not answer", "驱动没有应答"}},
+      {"driver.answers", {"the driver answers again", "驱动恢复应答"}},
       {"host.silent", {"host silent", "主机失联"}},
       {"instance.creating", {"being made", "创建中"}},
       {"instance.starting", {"starting", "开机中"}},

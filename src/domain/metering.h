@@ -33,11 +33,14 @@ enum class Cause {
   host_back,       // proof of life again
   start_failed,
   restart_failed,  // not ready in time after a restart
+  card_fault,      // a card of the run failed
+  idle,            // nothing happened in it for as long as its renter set
   expired,         // the bin's undo window ended
   admin,           // the operator
 };
 BOOST_DESCRIBE_ENUM(Cause, ready, renter, guest_shutdown, arrears, vanished, host_reboot,
-                    host_silent, host_back, start_failed, restart_failed, expired, admin)
+                    host_silent, host_back, start_failed, restart_failed, card_fault, idle, expired,
+                    admin)
 
 // A voluntary end is rounded up to the minimum unit; an involuntary one is exact to the ms.
 bool is_voluntary(Cause cause);

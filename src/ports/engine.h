@@ -45,6 +45,20 @@ struct EngineCard {
   bool simulated = false;  // shown inside through the simulated library
 };
 
+// What a running instance has used so far, and uses now. nullopt: the engine cannot tell.
+// Counters begin anew with each run of the engine's.
+struct EngineUsage {
+  InstanceId id;
+  std::optional<int64_t> cpu_ms;  // of all its processes, since it started
+  std::optional<int64_t> memory_used_bytes;
+  std::optional<int64_t> disk_read_bytes;
+  std::optional<int64_t> disk_written_bytes;
+  std::optional<int64_t> network_received_bytes;  // not its loopback
+  std::optional<int64_t> network_sent_bytes;
+  std::optional<int64_t> processes;
+  std::optional<int64_t> sessions;  // SSH connections that are open now
+};
+
 // What one run gets.
 struct EngineShape {
   int millicores = 0;
@@ -90,6 +104,8 @@ class Engine {
   virtual Result<std::vector<EngineHost>> hosts() = 0;
   // All instances of ours, finished creations only.
   virtual Result<std::vector<EngineInstance>> list() = 0;
+  // What all that run use, in one call. An engine that cannot tell lists none.
+  virtual Result<std::vector<EngineUsage>> usage() { return std::vector<EngineUsage>(); }
   // One of ours; nullopt: the engine's word that there is none.
   virtual Result<std::optional<EngineInstance>> find(const InstanceId& id) = 0;
   // The images that can be rented: names.

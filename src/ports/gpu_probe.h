@@ -1,6 +1,7 @@
 // GpuProbe: what the driver of this host says about its cards. Implementations: NVML by
-// dlopen (adapters/gpu), and a scripted one for tests. Calls may take as long as the
-// driver does; the caller runs them on a thread of its own. Thread-safe.
+// dlopen in a child process with a deadline (adapters/gpu), and a scripted one for tests.
+// A driver that hangs is engine_failed after a few seconds, and at once while it still hangs.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/id.h"
+#include "domain/telemetry.h"
 
 namespace cardhour {
 
@@ -39,6 +41,8 @@ class GpuProbe {
   virtual ~GpuProbe() = default;
   // No driver and no library is an answer (no cards), not an error.
   virtual Result<ProbedGpus> probe() = 0;
+  // Readings, processes, and the errors reported since the call before.
+  virtual Result<GpuSample> sample() = 0;
 };
 
 }  // namespace cardhour

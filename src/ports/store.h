@@ -22,6 +22,7 @@
 #include "domain/metering.h"
 #include "domain/operation.h"
 #include "domain/pricing.h"
+#include "ports/card_health.h"
 
 namespace cardhour {
 
@@ -207,6 +208,7 @@ class Tx {
   virtual LedgerRepository& ledger() = 0;
   virtual EventRepository& events() = 0;
   virtual KeyRepository& keys() = 0;
+  virtual CardHealthRepository& card_health() = 0;
 };
 
 class Store {

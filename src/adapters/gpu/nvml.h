@@ -41,6 +41,8 @@ enum Return : int {
 
 // "GPU_IS_LOST" for kGpuIsLost; "NVML_57" for a code that has no name here.
 std::string return_name(Return code);
+// What a refusal of the driver as a whole means, and what to do.
+tl::unexpected<Error> driver_refuses(Return code);
 
 struct DeviceOpaque;
 using Device = DeviceOpaque*;
@@ -79,6 +81,54 @@ struct Utilization {  // nvmlUtilization_t, percent
 };
 static_assert(sizeof(Utilization) == 8);
 
+struct ProcessInfo {  // nvmlProcessInfo_t of the _v3 functions (and _v2)
+  unsigned int pid;
+  unsigned long long used_memory;  // kNotAvailable: [N/A]
+  unsigned int gpu_instance;       // kNoInstance without MIG
+  unsigned int compute_instance;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+inline constexpr unsigned long long kNotAvailable = ~0ULL;
+inline constexpr unsigned int kNoInstance = ~0U;
+
+struct EventSetOpaque;
+using EventSet = EventSetOpaque*;
+struct EventData {  // nvmlEventData_t of nvmlEventSetWait_v2
+  Device device;
+  unsigned long long type;
+  unsigned long long data;  // of an Xid error: its code
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+static_assert(sizeof(EventData) == 32);
+inline constexpr unsigned long long kEventXid = 0x8;
+
+struct FieldValue {  // nvmlFieldValue_t
+  unsigned int field;
+  unsigned int scope;
+  long long timestamp_us;
+  long long latency_us;
+  unsigned int value_type;
+  Return code;
+  union {
+    double as_double;
+    unsigned int as_unsigned;
+    unsigned long long as_unsigned_long_long;
+  } value;
+};
+static_assert(sizeof(FieldValue) == 40);
+inline constexpr unsigned int kFieldNvLinkSentKib = 138;  // NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX
+inline constexpr unsigned int kFieldNvLinkReceivedKib = 139;
+inline constexpr unsigned int kAllLinks = ~0U;  // as scope: the sum of the links
+
+enum ClockType : int { kClockSm = 1, kClockMemory = 2 };
+enum PcieCounter : int { kPcieSent = 0, kPcieReceived = 1 };  // in KB/s, over 20 ms
+enum EccErrors : int { kEccCorrected = 0, kEccUncorrected = 1 };
+inline constexpr int kEccVolatile = 0;  // since the driver was loaded
+inline constexpr int kSensorGpu = 0;
+inline constexpr unsigned int kMigEnabled = 1;
+inline constexpr unsigned int kNvLinksMax = 18;
+
 // NVML's buffer sizes: 80 for versions, 96 for UUIDs and names.
 inline constexpr unsigned int kTextBytes = 96;
 
@@ -96,6 +146,37 @@ struct Functions {
   Return (*device_memory)(Device device, Memory* memory);                      // optional
   Return (*device_memory_v2)(Device device, MemoryV2* memory);                 // optional
   Return (*device_compute_capability)(Device device, int* major, int* minor);  // optional
+
+  // Of readings: all optional.
+  Return (*utilization)(Device device, Utilization* utilization);
+  Return (*power_usage)(Device device, unsigned int* milliwatts);
+  Return (*power_limit)(Device device, unsigned int* milliwatts);
+  Return (*temperature)(Device device, int sensor, unsigned int* celsius);
+  Return (*clock)(Device device, ClockType type, unsigned int* mhz);
+  Return (*clock_max)(Device device, ClockType type, unsigned int* mhz);
+  Return (*throttle_reasons)(Device device, unsigned long long* bits);
+  Return (*pcie_throughput)(Device device, PcieCounter counter, unsigned int* kb_per_second);
+  Return (*pcie_generation)(Device device, unsigned int* generation);
+  Return (*pcie_generation_max)(Device device, unsigned int* generation);
+  Return (*pcie_width)(Device device, unsigned int* lanes);
+  Return (*pcie_width_max)(Device device, unsigned int* lanes);
+  Return (*pcie_replays)(Device device, unsigned int* count);
+  Return (*nvlink_state)(Device device, unsigned int link, int* active);
+  Return (*field_values)(Device device, int count, FieldValue* values);
+  Return (*ecc_errors)(Device device, EccErrors errors, int counter, unsigned long long* count);
+  Return (*remapped_rows)(Device device, unsigned int* corrected, unsigned int* uncorrected,
+                          unsigned int* pending, unsigned int* failed);
+  Return (*compute_processes)(Device device, unsigned int* count, ProcessInfo* processes);
+  Return (*graphics_processes)(Device device, unsigned int* count, ProcessInfo* processes);
+  Return (*mig_mode)(Device device, unsigned int* current, unsigned int* pending);
+  Return (*mig_count_max)(Device device, unsigned int* count);
+  Return (*mig_by_index)(Device device, unsigned int index, Device* slice);
+  Return (*gpu_instance)(Device slice, unsigned int* id);
+  Return (*compute_instance)(Device slice, unsigned int* id);
+  Return (*event_set_create)(EventSet* set);
+  Return (*event_set_free)(EventSet set);
+  Return (*register_events)(Device device, unsigned long long types, EventSet set);
+  Return (*event_set_wait)(EventSet set, EventData* event, unsigned int timeout_ms);
 };
 
 // An open NVML library. Closed when destroyed; no Device or Functions may outlive it.
@@ -114,6 +195,7 @@ class Library {
  private:
   explicit Library(void* handle) : handle_(handle) {}
   bool load_functions();
+  void load_readings();
 
   void* handle_;
   Functions functions_{};

@@ -119,18 +119,6 @@ void read_versions(const Functions& call, ProbedGpus& gpus) {
   }
 }
 
-tl::unexpected<Error> refused(nvml::Return code) {
-  const std::string name = nvml::return_name(code);
-  Text next{"look at dmesg for NVRM and Xid lines", "请查看 dmesg 中的 NVRM 与 Xid 记录"};
-  if (code == nvml::kLibRmVersionMismatch) {
-    next = {"the driver was upgraded while loaded: reboot this host, or reload its modules",
-            "驱动在加载期间被升级：请重启该主机，或重新加载驱动模块"};
-  }
-  return fail(ErrorCode::engine_failed,
-              Text{"the NVIDIA driver refuses: " + name, "NVIDIA 驱动拒绝访问：" + name},
-              std::move(next));
-}
-
 Result<ProbedGpus> read_cards(const nvml::Library& library) {
   const Functions& call = library.call();
   ProbedGpus gpus;
@@ -138,7 +126,8 @@ Result<ProbedGpus> read_cards(const nvml::Library& library) {
   read_versions(call, gpus);
 
   unsigned int count = 0;
-  if (const auto code = call.device_count(&count); code != nvml::kSuccess) return refused(code);
+  if (const auto code = call.device_count(&count); code != nvml::kSuccess)
+    return nvml::driver_refuses(code);
   for (unsigned int index = 0; index < count; ++index) {
     gpus.cards.push_back(CardReader(call, index).take());
   }
@@ -158,7 +147,7 @@ Result<ProbedGpus> NvmlProbe::probe() {
 
   const auto code = library->call().init();
   if (code == nvml::kDriverNotLoaded || code == nvml::kLibraryNotFound) return ProbedGpus{};
-  if (code != nvml::kSuccess) return refused(code);
+  if (code != nvml::kSuccess) return nvml::driver_refuses(code);
   auto gpus = read_cards(*library);
   library->call().shutdown();
   return gpus;

@@ -57,6 +57,7 @@ class IncusEngine : public Engine {
 
   Result<std::vector<EngineHost>> hosts() override;
   Result<std::vector<EngineInstance>> list() override;
+  Result<std::vector<EngineUsage>> usage() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
 

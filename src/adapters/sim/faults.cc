@@ -153,6 +153,9 @@ Result<std::vector<EngineHost>> FaultyEngine::hosts() {
 Result<std::vector<EngineInstance>> FaultyEngine::list() {
   return engine_call(plan_, "engine.list", [&] { return inner_.list(); });
 }
+Result<std::vector<EngineUsage>> FaultyEngine::usage() {
+  return engine_call(plan_, "engine.usage", [&] { return inner_.usage(); });
+}
 Result<std::optional<EngineInstance>> FaultyEngine::find(const InstanceId& id) {
   return engine_call(plan_, "engine.find", [&] { return inner_.find(id); });
 }

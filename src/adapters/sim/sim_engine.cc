@@ -119,6 +119,49 @@ Result<std::vector<EngineInstance>> SimEngine::list() {
   return result;
 }
 
+// Adds up what it used since it was last looked at.
+void SimEngine::use(Object& object) {
+  const Timestamp now = clock_.now();
+  const int64_t ms = (now - object.used_at).ms;
+  const SimActivity& does = object.activity;
+  EngineUsage& used = object.used;
+  const auto grow = [&](std::optional<int64_t>& counter, const std::optional<int64_t>& rate) {
+    if (!rate) counter.reset();
+    if (rate) counter = counter.value_or(0) + *rate * ms / 1000;
+  };
+  grow(used.cpu_ms, does.millicores);
+  grow(used.disk_read_bytes, does.disk_bytes_per_second);
+  grow(used.disk_written_bytes, does.disk_bytes_per_second);
+  grow(used.network_received_bytes, does.network_bytes_per_second);
+  grow(used.network_sent_bytes, does.network_bytes_per_second);
+  used.memory_used_bytes = does.memory_used_bytes;
+  used.sessions = does.sessions;
+  used.processes = 20;
+  object.used_at = now;
+}
+
+Result<std::vector<EngineUsage>> SimEngine::usage() {
+  const std::lock_guard lock(mutex_);
+  TRY(reachable());
+  std::vector<EngineUsage> result;
+  for (auto& [id, object] : objects_) {
+    settle(object);
+    if (!object.is_finished || seen(object).status != EngineStatus::running) continue;
+    use(object);
+    object.used.id = id;
+    result.push_back(object.used);
+  }
+  return result;
+}
+
+void SimEngine::set_activity(const InstanceId& id, const SimActivity& activity) {
+  const std::lock_guard lock(mutex_);
+  const auto found = objects_.find(id);
+  if (found == objects_.end()) return;
+  use(found->second);
+  found->second.activity = activity;
+}
+
 Result<std::optional<EngineInstance>> SimEngine::find(const InstanceId& id) {
   const std::lock_guard lock(mutex_);
   TRY(reachable());
@@ -190,6 +233,9 @@ Status SimEngine::ensure_started(const EngineSpec& spec, const EngineShape& shap
   midway("ensure_started");
   const Timestamp now = clock_.now();
   object->run = "run-" + std::to_string(++runs_);
+  object->activity = {};
+  object->used = {};
+  object->used_at = now;
   object->start_ends_at = now + options_.start_time;
   object->banner_at = now + std::max(options_.start_time, options_.boot_time);
   object->guest_is_dead = false;

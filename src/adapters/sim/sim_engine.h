@@ -54,6 +54,15 @@ struct SimRun {
   std::string notice;
 };
 
+// What goes on inside a running instance, from now on. nullopt: the engine cannot tell.
+struct SimActivity {
+  std::optional<int64_t> millicores = 0;
+  std::optional<int64_t> memory_used_bytes = 100 * kMiB;
+  std::optional<int64_t> disk_bytes_per_second = 0;     // read, and written
+  std::optional<int64_t> network_bytes_per_second = 0;  // received, and sent
+  std::optional<int64_t> sessions = 0;
+};
+
 // How visible_cards lies about an instance.
 enum class CardSight { true_view, one_missing, one_extra };
 
@@ -63,6 +72,7 @@ class SimEngine final : public Engine {
 
   Result<std::vector<EngineHost>> hosts() override;
   Result<std::vector<EngineInstance>> list() override;
+  Result<std::vector<EngineUsage>> usage() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override;
@@ -88,6 +98,7 @@ class SimEngine final : public Engine {
   void set_shutdown_hangs(const InstanceId& id, bool hangs);
   void set_card_sight(const InstanceId& id, CardSight view);
   void set_boot_time(Duration boot_time);
+  void set_activity(const InstanceId& id, const SimActivity& activity);  // until it stops
   // The cards of all hosts, as a driver tells; SimProbe reads them too.
   std::vector<ProbedCard> cards() const;
   void set_memory_used(const CardId& card, int64_t bytes);
@@ -115,6 +126,9 @@ class SimEngine final : public Engine {
     bool guest_is_dead = false;
     bool shutdown_hangs = false;
     CardSight view = CardSight::true_view;
+    SimActivity activity;
+    EngineUsage used;  // up to used_at
+    Timestamp used_at;
   };
 
   Status reachable() const;
@@ -128,6 +142,7 @@ class SimEngine final : public Engine {
   ProbedCard* card(const CardId& id);
   bool port_in_use(int port, const InstanceId& except);
   void switch_off(Object& object, Duration takes);
+  void use(Object& object);
   void midway(std::string_view call);
   void add_extra_card(const Object& object, std::vector<VisibleCard>& cards) const;
   bool banner_is_there(const InstanceId& id);

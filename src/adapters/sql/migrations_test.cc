@@ -120,6 +120,8 @@ TEST_F(Migrations, TablesHoldTheDescribedStructs) {
   EXPECT_EQ(wanted_columns<Posting>(), stored_columns(*connection, "postings"));
   EXPECT_EQ(wanted_columns<Segment>(), stored_columns(*connection, "segments"));
   EXPECT_EQ(wanted_columns<Event>(), stored_columns(*connection, "events"));
+  EXPECT_EQ(wanted_columns<CardCondition>(), stored_columns(*connection, "card_conditions"));
+  EXPECT_EQ(wanted_columns<CardXid>(), stored_columns(*connection, "card_xids"));
   EXPECT_EQ(wanted_columns<IdempotentAnswer>(), stored_columns(*connection, "idempotent_answers"));
 }
 

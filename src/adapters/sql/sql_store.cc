@@ -2,6 +2,7 @@
 
 #include "adapters/sql/account_repository.h"
 #include "adapters/sql/backup.h"
+#include "adapters/sql/card_health_repository.h"
 #include "adapters/sql/connection.h"
 #include "adapters/sql/event_repository.h"
 #include "adapters/sql/host_repository.h"
@@ -23,7 +24,8 @@ struct Session : public Tx {
         instance_repository(*connection),
         ledger_repository(*connection),
         event_repository(*connection),
-        key_repository(*connection) {}
+        key_repository(*connection),
+        card_health_repository(*connection) {}
 
   AccountRepository& accounts() override { return account_repository; }
   HostRepository& hosts() override { return host_repository; }
@@ -31,6 +33,7 @@ struct Session : public Tx {
   LedgerRepository& ledger() override { return ledger_repository; }
   EventRepository& events() override { return event_repository; }
   KeyRepository& keys() override { return key_repository; }
+  CardHealthRepository& card_health() override { return card_health_repository; }
 
   std::unique_ptr<Connection> connection;
   SqlAccountRepository account_repository;
@@ -39,6 +42,7 @@ struct Session : public Tx {
   SqlLedgerRepository ledger_repository;
   SqlEventRepository event_repository;
   SqlKeyRepository key_repository;
+  SqlCardHealthRepository card_health_repository;
 };
 
 }  // namespace sql

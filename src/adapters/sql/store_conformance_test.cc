@@ -59,6 +59,43 @@ TEST_P(StoreConformance, AccountsComeBackAsWritten) {
   EXPECT_EQ(1, read(*store_, [](Tx& tx) { return must(tx.accounts().count()); }));
 }
 
+TEST_P(StoreConformance, ConditionsAreOneOfAKindForEachCard) {
+  populate();
+  CardCondition condition{{"GPU-1"}, ConditionKind::unfit, "memory_held", "", "system", kNow};
+  write(*store_, [&](Tx& tx) {
+    must(tx.card_health().set_condition(condition));
+    condition.reason = "process_left";
+    must(tx.card_health().set_condition(condition));
+    CardCondition other = condition;
+    other.kind = ConditionKind::excluded;
+    must(tx.card_health().set_condition(other));
+  });
+  const auto rows = read(*store_, [](Tx& tx) { return must(tx.card_health().conditions()); });
+  ASSERT_EQ(2u, rows.size());
+  EXPECT_EQ(ConditionKind::excluded, rows[0].kind);
+  EXPECT_EQ(condition, rows[1]);
+  write(*store_, [&](Tx& tx) {
+    EXPECT_TRUE(must(tx.card_health().delete_condition({"GPU-1"}, ConditionKind::unfit)));
+    EXPECT_FALSE(must(tx.card_health().delete_condition({"GPU-1"}, ConditionKind::unfit)));
+  });
+  EXPECT_EQ(1u, read(*store_, [](Tx& tx) { return must(tx.card_health().conditions()); }).size());
+  condition.card_uuid = {"GPU-9"};
+  EXPECT_FALSE(try_write([&](Tx& tx) { return tx.card_health().set_condition(condition); }));
+}
+
+TEST_P(StoreConformance, XidsAreCounted) {
+  populate();
+  write(*store_, [](Tx& tx) {
+    must(tx.card_health().count_xid({"GPU-1"}, 31, kNow));
+    must(tx.card_health().count_xid({"GPU-1"}, 79, kNow + seconds(1)));
+    must(tx.card_health().count_xid({"GPU-1"}, 31, kNow + seconds(2)));
+  });
+  const auto rows = read(*store_, [](Tx& tx) { return must(tx.card_health().xids()); });
+  ASSERT_EQ(2u, rows.size());
+  EXPECT_EQ((CardXid{{"GPU-1"}, 31, 2, kNow, kNow + seconds(2)}), rows[0]);
+  EXPECT_EQ(79, rows[1].code);
+}
+
 TEST_P(StoreConformance, ARowThatIsNotThereIsNotFound) {
   EXPECT_EQ(ErrorCode::not_found,
             code_of(try_write([](Tx& tx) { return tx.accounts().update(account("a9")); })));

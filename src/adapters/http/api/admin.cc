@@ -52,25 +52,6 @@ Result<Response> host_list(ControlPlane& plane, const Request&) {
   return list_answer(std::move(views));
 }
 
-wire::CardView render(const CardView& from) {
-  const Card& card = from.card;
-  wire::CardView view;
-  view.uuid = card.uuid;
-  view.host_id = card.host_id;
-  view.model = card.model;
-  view.driver_name = card.driver_name;
-  view.pci_address = card.pci_address;
-  view.card_index = card.card_index;
-  view.vram_bytes = card.vram_bytes;
-  view.numa_node = card.numa_node;
-  view.simulated = card.simulated;
-  view.state = from.state;
-  view.fault = card.fault;
-  view.instance_id = from.instance_id;
-  view.renter = from.renter;
-  return view;
-}
-
 Result<Response> card_list(ControlPlane& plane, const Request&) {
   TRY_ASSIGN(const auto cards, plane.inventory.cards());
   std::vector<wire::CardView> views;

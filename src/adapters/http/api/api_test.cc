@@ -17,6 +17,7 @@
 #include "adapters/sim/sim_probe.h"
 #include "adapters/sql/sql_store.h"
 #include "app/secrets.h"
+#include "wire/telemetry.h"
 #include "wire/wire.h"
 
 namespace cardhour::http {
@@ -720,6 +721,52 @@ TEST_F(ApiTest, OperatorsSeeAccountsHostsAndCards) {
     EXPECT_EQ(card.renter, "renter");
   }
   EXPECT_EQ(rented, 1);
+}
+
+TEST_F(ApiTest, OperatorsSeeWhatCardsDoAndTakeThemOut) {
+  const Status measured = plane_->measure.pass();
+  ASSERT_TRUE(measured) << measured.error().what.en;
+  const auto cards = read<wire::Page<wire::GpuView>>(get("/api/v1/admin/gpus", admin_)).items;
+  ASSERT_EQ(cards.size(), 4u);
+  ASSERT_TRUE(cards[0].reading);
+  EXPECT_EQ(cards[0].reading->gpu_percent, 0);
+  EXPECT_EQ(cards[0].reading->power_milliwatts, std::nullopt);
+  const std::string path = "/api/v1/admin/gpus/" + cards[2].card.uuid.text;
+  const auto out = read<wire::GpuView>(post(path + "/quarantine", admin_, R"({"note":"a fan"})"));
+  EXPECT_EQ(out.card.state, "quarantine");
+  ASSERT_EQ(out.conditions.size(), 1u);
+  EXPECT_EQ(out.conditions[0].note, "a fan");
+  EXPECT_EQ(out.conditions[0].actor, "boss");
+  EXPECT_EQ(read<wire::GpuView>(post(path + "/return", admin_)).card.state, "free");
+  EXPECT_EQ(post(path + "/return", admin_).status, 409);
+  EXPECT_EQ(post("/api/v1/admin/gpus/GPU-none/return", admin_).status, 404);
+  EXPECT_EQ(get("/api/v1/admin/gpus", renter_).status, 403);
+}
+
+TEST_F(ApiTest, CurvesAreRefusedOutsideReason) {
+  const auto cards = read<wire::Page<wire::CardView>>(get("/api/v1/admin/cards", admin_)).items;
+  const std::string path = "/api/v1/admin/gpus/" + cards[0].uuid.text + "/metrics";
+  const auto view = read<wire::MetricsView>(get(path, admin_, {{"step", "1m"}}));
+  EXPECT_EQ(view.step_ms, minutes(1));
+  EXPECT_EQ(view.at.size(), 61u);
+  EXPECT_EQ(view.series.at("gpu_percent").size(), 61u);
+  EXPECT_EQ(view.series.at("gpu_percent")[0], std::nullopt);
+  EXPECT_EQ(get(path, admin_, {{"from", "yesterday"}}).status, 400);
+  EXPECT_EQ(get(path, admin_, {{"step", "0s"}}).status, 400);
+  EXPECT_EQ(get(path, admin_, {{"from", "2000-01-01T00:00:00Z"}, {"step", "1s"}}).status, 400);
+}
+
+TEST_F(ApiTest, PrometheusIsForOperatorsAndWellFormed) {
+  ASSERT_TRUE(plane_->measure.pass());
+  EXPECT_EQ(get("/metrics", "").status, 401);
+  EXPECT_EQ(get("/metrics", renter_).status, 403);
+  const Response page = get("/metrics", admin_);
+  ASSERT_EQ(page.status, 200);
+  EXPECT_NE(page.body.find("# TYPE DCGM_FI_DEV_GPU_UTIL gauge\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\","),
+            std::string::npos);
+  EXPECT_NE(page.body.find("cardhour_driver_answers 1\n"), std::string::npos);
+  EXPECT_EQ(page.body.find("DCGM_FI_DEV_POWER_USAGE"), std::string::npos);  // unknown, not 0
+  EXPECT_EQ(page.body.find("nan"), std::string::npos);
 }
 
 TEST_F(ApiTest, ReadyMeansThatDatabaseAndEngineAnswer) {

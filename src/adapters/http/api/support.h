@@ -22,6 +22,7 @@ void add_instance_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_wallet_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_event_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_admin_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_telemetry_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_guest_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 // Last: the OpenAPI document describes what `to` holds then.
 void add_meta_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
@@ -114,5 +115,6 @@ wire::GpuModelView render(const GpuModel& model);
 wire::EventView render(const Event& event);
 wire::TransactionView render(const LedgerTransaction& transaction, Money wallet_change);
 wire::InstanceView render(const InstanceView& view, Language language);
+wire::CardView render(const CardView& card);
 
 }  // namespace cardhour::http
