@@ -81,6 +81,7 @@ std::vector<std::string> Invariants::check() {
   CHECK(loaded.has_value(), loaded ? "" : loaded.error().what.en);
   check_cards(rows);
   check_claims(rows);
+  check_conditions();
   check_engine(rows);
   check_money(rows);
   check_operations(rows);

@@ -50,6 +50,7 @@ class Invariants {
 
   void check_cards(const Rows& rows);
   void check_claims(const Rows& rows);
+  void check_conditions();
   void check_engine(const Rows& rows);
   void check_money(const Rows& rows);
   void check_operations(const Rows& rows);

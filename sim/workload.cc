@@ -69,6 +69,7 @@ const std::vector<Workload::Action>& Workload::outside() {
       {2, "wrong cards visible", &Workload::wrong_cards},
       {1, "dirty card", &Workload::dirty_card},
       {2, "sick card", &Workload::sick_card},
+      {3, "card trouble", &Workload::card_trouble},
       {1, "foreign object", &Workload::foreign},
       {1, "port taken", &Workload::take_port},
       {5, "silence", &Workload::silence},

@@ -86,6 +86,7 @@ class Workload {
   void wrong_cards();
   void dirty_card();
   void sick_card();
+  void card_trouble();
   void take_port();
   void foreign();
   void silence();

@@ -157,6 +157,7 @@ World::World(const WorldOptions& options)
       faulty_engine_(engine_, faults_),
       between_engine_(std::make_unique<BetweenEngine>(faulty_engine_)),
       looks_are_exact_(options.looks_are_exact),
+      series_(options.series),
       observe_every_(policy_.observe_interval) {
   crypto_init();
   begin();
@@ -183,7 +184,8 @@ void World::begin() {
                                                .catalog = catalog_,
                                                .network = network_,
                                                .seal_key = seal_key_,
-                                               .password_cost = PasswordCost::cheap});
+                                               .password_cost = PasswordCost::cheap,
+                                               .series = series_});
   must(store_->write([](Tx& tx) { return tx.instances().unlock_operations(); }));
 }
 
@@ -256,6 +258,10 @@ Status World::look() {
   next_look_ = now() + observe_every_;
   static_cast<void>(plane_->observe.pass());  // its failures are news that did not come
   static_cast<void>(plane_->measure.pass());
+  static_cast<void>(plane_->idle.pass());
+  if (now() < next_round_) return {};
+  next_round_ = now() + minutes(1);
+  static_cast<void>(plane_->doctor.pass());
   return {};
 }
 

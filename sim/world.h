@@ -31,6 +31,7 @@ struct WorldOptions {
   Duration boot_time = milliseconds(1'850);
   // Looks every observe_interval, however long a stretch of time is; costs time.
   bool looks_are_exact = false;
+  SeriesStore* series = nullptr;  // outlives the world
 };
 
 class World {
@@ -103,9 +104,11 @@ class World {
   Actor admin_;
 
   bool looks_are_exact_;
+  SeriesStore* series_;
   Duration observe_every_;
   Timestamp next_look_;
   Timestamp next_claim_;
+  Timestamp next_round_;  // of the doctor
   Timestamp not_before_;  // after an error nothing is tried for a moment
   int crashes_ = 0;
   std::vector<std::string> broken_;

@@ -5,7 +5,9 @@
 
 #include "app/accounts.h"
 #include "app/deps.h"
+#include "app/doctor.h"
 #include "app/events.h"
+#include "app/idle.h"
 #include "app/instances.h"
 #include "app/inventory.h"
 #include "app/loops/loops.h"
@@ -30,7 +32,10 @@ class ControlPlane {
         settle(deps),
         reconcile(deps),
         telemetry(deps, watch),
-        measure(deps, watch) {}
+        measure(deps, watch),
+        idle_rules(deps),
+        idle(deps, watch),
+        doctor(deps, telemetry) {}
 
   Deps deps;
   Accounts accounts;
@@ -45,6 +50,9 @@ class ControlPlane {
   GpuWatch watch;
   Telemetry telemetry;
   TelemetryLoop measure;
+  IdleRules idle_rules;
+  IdleLoop idle;
+  Doctor doctor;
 };
 
 }  // namespace cardhour

@@ -114,9 +114,8 @@ Status order_notice(Tx& tx, const Deps& deps, Instance& instance, const NoticeOr
   if (!pending) TRY(ensure_operation(tx, deps, instance, OperationKind::refresh, now));
   TRY(tx.instances().update(instance));
   return record(tx, instance, now,
-                order.reason.empty() ? "instance.notice_withdrawn" : "instance.notice",
-                "system:settle", order.reason,
-                order.deadline ? "deadline=" + to_rfc3339(*order.deadline) : "");
+                order.reason.empty() ? "instance.notice_withdrawn" : "instance.notice", order.actor,
+                order.reason, order.deadline ? "deadline=" + to_rfc3339(*order.deadline) : "");
 }
 
 }  // namespace cardhour

@@ -55,6 +55,7 @@ Status note_stopped(Tx& tx, const Deps& deps, Instance& instance, Timestamp now,
 struct NoticeOrder {
   std::string reason;  // empty: withdraw
   std::optional<Timestamp> deadline;
+  std::string actor = "system:settle";
 };
 Status order_notice(Tx& tx, const Deps& deps, Instance& instance, const NoticeOrder& order,
                     Timestamp now);

@@ -1,5 +1,6 @@
 #include "bin/backends.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -48,9 +49,15 @@ Result<std::unique_ptr<GpuProbe>> make_probe(const ServeOptions& options,
 }
 
 Result<std::unique_ptr<Engine>> make_sim_engine(Clock& clock, GpuProbe& probe) {
-  TRY_ASSIGN(const ProbedGpus gpus, probe.probe());
+  // The first answer of a child may take its time on a busy machine.
+  auto gpus = probe.probe();
+  for (int attempt = 0; !gpus && attempt < 100; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    gpus = probe.probe();
+  }
+  if (!gpus) return fail(gpus.error());
   SimHost host;
-  host.cards = gpus.cards;
+  host.cards = gpus->cards;
   SimEngineOptions options;
   options.wait = [](Duration wait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(wait.ms));

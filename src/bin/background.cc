@@ -82,6 +82,8 @@ Background::Background(ControlPlane& plane, SystemClock& clock, Hint& hint)
   });
   start("ch-measure", [this, observe_every] {
     run_tasks({{"measure", observe_every, [this] { return plane_.measure.pass(); }},
+               {"idle", observe_every, [this] { return plane_.idle.pass(); }},
+               {"doctor", minutes(1), [this] { return plane_.doctor.pass(); }},
                {"forget curves", hours(1), [this] { return plane_.measure.tidy(); }}});
   });
   start("ch-loops", [this] {

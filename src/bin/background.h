@@ -1,7 +1,7 @@
 // The threads that work without being asked, over one control plane:
 //   ch-work-N   limits::kOperationWorkers of them carry operations out
 //   ch-observe  looks at engine and driver; may hang as long as the engine does
-//   ch-measure  telemetry of cards and instances, their health; the same
+//   ch-measure  telemetry of cards and instances, health, idle, diagnosis; the same
 //   ch-loops    settles, reconciles, tidies up
 // Failures are logged when they begin, when they change and when they end, not every pass.
 // Thread-safe.

@@ -22,6 +22,7 @@
 #include "cli/ssh.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
+#include "wire/telemetry.h"
 
 namespace cardhour::cli {
 namespace {
@@ -622,6 +623,58 @@ TEST_F(CliTest, EventsFollowResumesWhereItWasCut) {
   ASSERT_EQ(streams.size(), 2U);
   EXPECT_EQ(streams[0].header("Last-Event-ID"), "4");
   EXPECT_EQ(streams[1].header("Last-Event-ID"), "5");
+}
+
+TEST_F(CliTest, UnknownReadingsAreNotZeros) {
+  log_in();
+  wire::GpuView gpu;
+  gpu.card.uuid.text = "GPU-1";
+  gpu.card.host_id.text = "h23456723abcd";
+  gpu.card.model = "rtx-4090";
+  gpu.card.state = "quarantine";
+  gpu.card.vram_bytes = 24 * kGiB;
+  gpu.reading = CardReading{};
+  gpu.reading->gpu_percent = 80;
+  gpu.conditions = {{ConditionKind::quarantine, "xid_79", "fell off", "look", "", "system", {}}};
+  gpu.xids = {{79, 2, "fell off", {}, {}}};
+  server_.on("GET /admin/gpus", {{200, "{\"items\":[" + encode(gpu) + "]}"}});
+  const Ran ran = run({"admin", "gpu", "ls"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("80%"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("[N/A] / 24"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("fell off; Xid 79 x2"), std::string::npos) << ran.out;
+}
+
+TEST_F(CliTest, TopShowsWhatIsKnown) {
+  log_in();
+  const std::string one = encode(an_instance(Observed::running));
+  server_.on("GET /instances", {{200, "{\"items\":[" + one + "]}"}});
+  wire::UsageView usage;
+  usage.id.text = kInstance;
+  usage.name = "train";
+  usage.values = {{"gpu_percent", 42.4}, {"sessions", 1}};
+  server_.on(std::string("GET /instances/") + kInstance + "/now", {{200, encode(usage)}});
+  const Ran ran = run({"top"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("42%"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("[N/A]"), std::string::npos) << ran.out;
+}
+
+TEST_F(CliTest, TheDoctorSaysWhatItSawAndWhatToDo) {
+  log_in();
+  const std::string one = encode(an_instance(Observed::running));
+  server_.on(std::string("GET /instances/") + kInstance, {{200, one}});
+  wire::DiagnosisView diagnosis;
+  diagnosis.id.text = kInstance;
+  diagnosis.runs = true;
+  diagnosis.findings = {{"vram_climbs", FindingWeight::problem, "it climbs", "8 GiB an hour",
+                         "detach", "docs/diagnosis.md#vram_climbs"}};
+  server_.on(std::string("GET /instances/") + kInstance + "/diagnosis", {{200, encode(diagnosis)}});
+  const Ran ran = run({"doctor", kInstance});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  for (const char* part : {"PROBLEM  it climbs", "8 GiB an hour", "detach", "#vram_climbs"}) {
+    EXPECT_NE(ran.out.find(part), std::string::npos) << ran.out;
+  }
 }
 
 TEST_F(CliTest, NamesCannotSteerTheTerminal) {

@@ -100,6 +100,7 @@ void add_event_commands(std::vector<Command>& to);
 void add_money_commands(std::vector<Command>& to);
 void add_admin_commands(std::vector<Command>& to);
 void add_telemetry_commands(std::vector<Command>& to);
+void add_care_commands(std::vector<Command>& to);
 void add_tool_commands(std::vector<Command>& to);
 
 // The options that every command takes.

@@ -112,6 +112,14 @@ CardVerdict judge(const CardLook& look) {
   return verdict;
 }
 
+bool is_fatal(const std::string& reason) {
+  if (reason == "lost") return true;
+  int64_t code = 0;
+  if (!reason.starts_with("xid_")) return false;
+  std::from_chars(reason.data() + 4, reason.data() + reason.size(), code);
+  return xid_meaning(code).severity == at_once;
+}
+
 std::optional<int64_t> unowned_bytes(const CardSample& sample) {
   if (!sample.reading.memory_used_bytes) return std::nullopt;
   int64_t owned = 0;

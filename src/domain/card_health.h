@@ -81,6 +81,9 @@ struct CardVerdict {
 };
 CardVerdict judge(const CardLook& look);
 
+// Whether a run on a card in quarantine for this reason cannot go on.
+bool is_fatal(const std::string& reason);
+
 // VRAM in use that no listed process accounts for; nullopt when that cannot be known.
 std::optional<int64_t> unowned_bytes(const CardSample& sample);
 

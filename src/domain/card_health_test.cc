@@ -103,6 +103,14 @@ TEST_F(JudgeTest, WhatNeedsAResetOrIsDividedIsNotForRent) {
   EXPECT_EQ(judge(look_).unfit, "remap_failed");
 }
 
+TEST(IsFatal, ByTheReason) {
+  EXPECT_TRUE(is_fatal("lost"));
+  EXPECT_TRUE(is_fatal("xid_79"));
+  EXPECT_FALSE(is_fatal("xid_63"));
+  EXPECT_FALSE(is_fatal("xid_"));
+  EXPECT_FALSE(is_fatal("operator"));
+}
+
 TEST(UnownedBytes, IsKnownOnlyWhenAllIs) {
   CardSample sample;
   EXPECT_EQ(unowned_bytes(sample), std::nullopt);

@@ -23,6 +23,7 @@
 #include "domain/operation.h"
 #include "domain/pricing.h"
 #include "ports/card_health.h"
+#include "ports/idle.h"
 
 namespace cardhour {
 
@@ -209,6 +210,7 @@ class Tx {
   virtual EventRepository& events() = 0;
   virtual KeyRepository& keys() = 0;
   virtual CardHealthRepository& card_health() = 0;
+  virtual IdleRepository& idle() = 0;
 };
 
 class Store {

@@ -5,6 +5,8 @@
 #include <map>
 
 #include "domain/card_health.h"
+#include "domain/diagnosis.h"
+#include "domain/idle.h"
 #include "domain/telemetry.h"
 #include "wire/wire.h"
 
@@ -94,5 +96,48 @@ struct UsageView {
   std::vector<GpuProcessView> processes;
 };
 BOOST_DESCRIBE_STRUCT(UsageView, (), (id, name, sampled_at, values, cards, processes))
+
+struct FindingView {
+  std::string code;
+  FindingWeight weight = FindingWeight::advice;
+  std::string what;  // in the reader's language, as the rest
+  std::string evidence;
+  std::string remedy;
+  std::string link;
+};
+BOOST_DESCRIBE_STRUCT(FindingView, (), (code, weight, what, evidence, remedy, link))
+
+// GET /api/v1/instances/{id}/diagnosis
+struct DiagnosisView {
+  InstanceId id;
+  std::string name;
+  bool runs = false;
+  std::vector<FindingView> findings;  // problems first
+};
+BOOST_DESCRIBE_STRUCT(DiagnosisView, (), (id, name, runs, findings))
+
+// PUT /api/v1/instances/{id}/idle
+struct IdleRuleRequest {
+  std::optional<IdleAction> action;  // stop when absent
+  Duration after_ms;
+};
+BOOST_DESCRIBE_STRUCT(IdleRuleRequest, (), (action, after_ms))
+
+// POST /api/v1/instances/{id}/hold
+struct HoldRequest {
+  Duration for_ms;
+};
+BOOST_DESCRIBE_STRUCT(HoldRequest, (), (for_ms))
+
+struct IdleRuleView {
+  InstanceId instance_id;
+  IdleAction action = IdleAction::stop;
+  Duration after_ms;
+  std::optional<Timestamp> hold_until;
+  std::optional<Timestamp> warned_at;
+  std::optional<Timestamp> deadline;  // of the warning
+};
+BOOST_DESCRIBE_STRUCT(IdleRuleView, (),
+                      (instance_id, action, after_ms, hold_until, warned_at, deadline))
 
 }  // namespace cardhour::wire

@@ -21,7 +21,7 @@ import story  # noqa: E402
 import world as worlds  # noqa: E402
 
 BEGAN = time.monotonic()
-ORDER = ("test_rent", "test_bad_input", "test_walls", "test_behind_our_back", "test_hard_days",
+ORDER = ("test_rent", "test_seeing", "test_bad_input", "test_walls", "test_behind_our_back", "test_hard_days",
          "test_kill")
 LAST = ("test_down",)  # takes the world away
 

@@ -194,13 +194,21 @@ class Server:
         self.incus = incus
         self.config = scratch / "policy.toml"
         self.config.write_text(POLICY)
+        self.cards = scratch / "cards"
+        self.set_cards("")
         self.process = None
         self.operator_password = None
         self.starts = 0
 
+    def set_cards(self, changes):
+        """What the simulated cards do from now on (src/adapters/gpu/simulated_cards.h)."""
+        part = self.cards.with_suffix(".part")
+        part.write_text(f"8xRTX4090\n{changes}\n")
+        part.rename(self.cards)
+
     def words(self):
         return [self.binary, "serve", "--data", str(self.data), "--config", str(self.config),
-                "--listen", f"127.0.0.1:{self.port}", "--gpus", "sim:8xRTX4090",
+                "--listen", f"127.0.0.1:{self.port}", "--gpus", f"sim:@{self.cards}",
                 "--deployment", self.incus.name, "--incus-socket", self.incus.socket,
                 "--pool", self.incus.name, "--network", self.incus.name,
                 "--subnet", f"{self.incus.prefix}.0.0/16"]

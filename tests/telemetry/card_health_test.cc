@@ -70,6 +70,19 @@ TEST_F(CardHealth, AFatalErrorEndsTheRunChargedToTheLastGoodLook) {
   EXPECT_FALSE(plane().telemetry.put_back(world_.admin(), card));
 }
 
+TEST_F(CardHealth, AnErrorDuringTheStartEndsTheRunOnceItRuns) {
+  RentRequest request;
+  request.shape = {Mode::on_demand, "4090", 1};
+  const Instance made = *plane().instances.rent(renter_, request, {});
+  const CardId card = cards_of(made.id).at(0);
+  world_.probe().report(card, 119);
+  ASSERT_TRUE(plane().measure.pass());
+  EXPECT_EQ(instance(made.id).observed, Observed::creating);
+  pass(minutes(1));
+  EXPECT_EQ(instance(made.id).observed, Observed::stopped);
+  EXPECT_EQ(instance(made.id).fault_code, "card_fault");
+}
+
 TEST_F(CardHealth, ProgramErrorsAreCountedAndNothingElse) {
   const Instance made = rent();
   const CardId card = cards_of(made.id).at(0);

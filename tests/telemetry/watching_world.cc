@@ -5,8 +5,9 @@
 namespace cardhour {
 namespace {
 
-WorldOptions calm() {
+WorldOptions calm(SeriesStore* series) {
   WorldOptions options;
+  options.series = series;
   options.engine_start_time = Duration{};
   options.boot_time = seconds(2);
   options.ssh_wait_max = seconds(2);
@@ -22,7 +23,7 @@ T must(Result<T> result) {
 
 }  // namespace
 
-WatchingWorld::WatchingWorld() : world_(calm()), renter_(world_.add_renter("renter1")) {
+WatchingWorld::WatchingWorld() : world_(calm(&series_)), renter_(world_.add_renter("renter1")) {
   must(plane().wallet.top_up(world_.admin(), renter_.account, Money{1'000'000'000}, "", {}));
 }
 

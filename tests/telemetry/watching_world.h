@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/sim/memory_series.h"
 #include "sim/world.h"
 
 namespace cardhour {
@@ -26,6 +27,7 @@ class WatchingWorld : public testing::Test {
   Money wallet();
   ControlPlane& plane() { return world_.plane(); }
 
+  MemorySeries series_;
   World world_;
   Actor renter_;
 };

@@ -122,6 +122,7 @@ TEST_F(Migrations, TablesHoldTheDescribedStructs) {
   EXPECT_EQ(wanted_columns<Event>(), stored_columns(*connection, "events"));
   EXPECT_EQ(wanted_columns<CardCondition>(), stored_columns(*connection, "card_conditions"));
   EXPECT_EQ(wanted_columns<CardXid>(), stored_columns(*connection, "card_xids"));
+  EXPECT_EQ(wanted_columns<IdleRule>(), stored_columns(*connection, "idle_rules"));
   EXPECT_EQ(wanted_columns<IdempotentAnswer>(), stored_columns(*connection, "idempotent_answers"));
 }
 

@@ -6,6 +6,7 @@
 #include "adapters/sql/connection.h"
 #include "adapters/sql/event_repository.h"
 #include "adapters/sql/host_repository.h"
+#include "adapters/sql/idle_repository.h"
 #include "adapters/sql/instance_repository.h"
 #include "adapters/sql/key_repository.h"
 #include "adapters/sql/ledger_repository.h"
@@ -25,7 +26,8 @@ struct Session : public Tx {
         ledger_repository(*connection),
         event_repository(*connection),
         key_repository(*connection),
-        card_health_repository(*connection) {}
+        card_health_repository(*connection),
+        idle_repository(*connection) {}
 
   AccountRepository& accounts() override { return account_repository; }
   HostRepository& hosts() override { return host_repository; }
@@ -34,6 +36,7 @@ struct Session : public Tx {
   EventRepository& events() override { return event_repository; }
   KeyRepository& keys() override { return key_repository; }
   CardHealthRepository& card_health() override { return card_health_repository; }
+  IdleRepository& idle() override { return idle_repository; }
 
   std::unique_ptr<Connection> connection;
   SqlAccountRepository account_repository;
@@ -43,6 +46,7 @@ struct Session : public Tx {
   SqlEventRepository event_repository;
   SqlKeyRepository key_repository;
   SqlCardHealthRepository card_health_repository;
+  SqlIdleRepository idle_repository;
 };
 
 }  // namespace sql

@@ -63,6 +63,7 @@ Status upsert_cards(Tx& tx, const Deps& deps, const HostId& host, const EngineHo
                     const ProbedGpus& gpus) {
   TRY_ASSIGN(const auto known, tx.hosts().cards());
   for (const ProbedCard& probed : gpus.cards) {
+    if (probed.uuid.empty()) continue;  // gone from the bus: it has no identity left
     const Card card = join_card(deps, host, engine, gpus, probed);
     const bool is_news = std::find(known.begin(), known.end(), card) == known.end();
     if (is_news) TRY(tx.hosts().upsert_card(card));

@@ -173,6 +173,10 @@ std::vector<TelemetryLoop::Finding> TelemetryLoop::weigh(
     facts.xids = track.xids;
     facts.empty_card_bytes = deps_.policy.empty_card_bytes;
     finding.verdict = judge(facts);
+    // Reported while the run was only starting: nobody ended it then.
+    const bool was_fatal = finding.quarantine && finding.quarantine->actor == kActor &&
+                           is_fatal(finding.quarantine->reason);
+    if (was_fatal && facts.is_rented && facts.driver_answers) finding.verdict.ends_run = true;
     // A moment without an answer changes nothing.
     if (look.failure && !was_silent_long) {
       finding.verdict.unfit = finding.unfit ? finding.unfit->reason : "";
@@ -350,8 +354,12 @@ Status TelemetryLoop::pass() {
   track(look, rows);
   if (!loaded) return loaded;
   measure_cards(look, rows);
-  // The cards' part is on its way before the engine is asked, which may take its time.
-  watch_.put(look);
+  // The cards' part is on its way before the engine is asked, which may take its time; what is
+  // known of instances stays as it was until then.
+  GpuLook first_part = look;
+  const auto before = watch_.latest();
+  first_part.rows.insert(before->rows.begin(), before->rows.end());
+  watch_.put(std::move(first_part));
 
   std::vector<Finding> news;
   for (Finding& finding : weigh(look, rows, conditions)) {

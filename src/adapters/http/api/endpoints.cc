@@ -15,6 +15,7 @@ std::vector<Endpoint> make_endpoints(ControlPlane& plane) {
   add_event_endpoints(plane, endpoints);
   add_admin_endpoints(plane, endpoints);
   add_telemetry_endpoints(plane, endpoints);
+  add_care_endpoints(plane, endpoints);
   add_guest_endpoints(plane, endpoints);
   add_meta_endpoints(plane, endpoints);
   return endpoints;

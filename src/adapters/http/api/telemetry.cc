@@ -108,10 +108,10 @@ Result<Response> instance_metrics(ControlPlane& plane, const Request& request) {
 
 // The renter's view of a card: its readings, without what is the operator's.
 wire::GpuView for_renter(wire::GpuView view) {
-  view.card.host_id = {};
   view.card.renter.clear();
   view.card.instance_id.reset();
   view.conditions.clear();
+  view.xids.clear();  // of those who had it before, too
   return view;
 }
 
