@@ -149,13 +149,23 @@ void wait_for_signal(const sigset_t& signals) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+Result<Timestamp> known_instant(Store& store) {
+  Timestamp known;
+  TRY(store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(known, newest_instant(tx));
+    return {};
+  }));
+  return known;
+}
+
 Status serve(const ServeOptions& options, const sigset_t& signals) {
-  SystemClock clock;
   SystemEntropy entropy;
   TRY_ASSIGN(const Settings settings, load_settings(options));
   TRY_ASSIGN(DataDir data, DataDir::open(options.data));
   TRY_ASSIGN(const SealKey seal_key, data.secret_key(entropy));
   TRY_ASSIGN(const auto store, open_sqlite(data.database()));
+  TRY_ASSIGN(const Timestamp known, known_instant(*store));
+  SystemClock clock(known);
   TRY_ASSIGN(const Backends backends, make_backends(options, clock, data.engine_state()));
 
   http::EventHub hub;
