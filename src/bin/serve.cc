@@ -23,6 +23,7 @@
 #include "base/limits.h"
 #include "bin/backends.h"
 #include "bin/background.h"
+#include "bin/crash_points.h"
 #include "bin/data_dir.h"
 #include "bin/log.h"
 #include "bin/serve_options.h"
@@ -42,12 +43,14 @@ Result<Settings> load_settings(const ServeOptions& options) {
   Settings settings;
   TRY(load_policy(options.config, settings.policy));
   if (options.registration) settings.policy.registration = *options.registration;
+  if (options.ssh_ports) settings.policy.ssh_ports = *options.ssh_ports;
   TRY_ASSIGN(settings.catalog, load_catalog(options.catalog + "/gpu-models.toml"));
   TRY_ASSIGN(settings.default_prices,
              load_prices(options.catalog + "/prices.toml", settings.catalog));
   const bool shell = options.engine == ServeOptions::EngineKind::incus;
   if (shell) settings.network.ssh_address = options.ssh_address;
   if (!shell) settings.network.ssh_address.clear();
+  settings.network.ssh_ports = settings.policy.ssh_ports;
   settings.network.subnet = options.subnet_prefix() + ".0.0";
   settings.network.idmap_first = 1;  // the first 65536 ids are the daemon's own default
   return settings;
@@ -156,12 +159,21 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
   TRY_ASSIGN(DataDir data, DataDir::open(options.data));
   TRY_ASSIGN(const SealKey seal_key, data.secret_key(entropy));
   TRY_ASSIGN(const auto store, open_sqlite(data.database()));
-  TRY_ASSIGN(const Backends backends, make_backends(options, clock, data.engine_state()));
+  TRY_ASSIGN(const Backends backends,
+             make_backends(options, settings.network.ssh_ports, clock, data.engine_state()));
 
   http::EventHub hub;
   Hint hint;
-  Deps deps{*store,           *backends.engine, clock,   entropy, *backends.probe, settings.policy,
-            settings.catalog, settings.network, seal_key};
+  TRY_ASSIGN(const auto crash, crash_points_from_environment(*store, *backends.engine));
+  Deps deps{crash ? crash->store() : static_cast<Store&>(*store),
+            crash ? crash->engine() : *backends.engine,
+            clock,
+            entropy,
+            *backends.probe,
+            settings.policy,
+            settings.catalog,
+            settings.network,
+            seal_key};
   deps.changed = [&hub, &hint] {
     hint.raise();
     hub.notify();
