@@ -30,10 +30,16 @@ struct Amount {
 struct Words {
   std::string* place;
 };
+struct Directory {
+  std::string* place;
+};
+struct Ports {
+  PortRange* place;
+};
 struct Admission {
   Registration* place;
 };
-using Place = std::variant<Count, Length, Bytes, Amount, Words, Admission>;
+using Place = std::variant<Count, Length, Bytes, Amount, Words, Directory, Ports, Admission>;
 using Section = std::map<std::string_view, Place>;
 
 // Every key that the file may have, and where it goes.
@@ -71,6 +77,11 @@ std::map<std::string_view, Section> sections(Policy& p) {
         {"data_disk_min", Bytes{&p.data_disk_bytes_min}},
         {"data_disk_max", Bytes{&p.data_disk_bytes_max}},
         {"empty_card", Bytes{&p.empty_card_bytes}}}},
+      {"network", {{"ssh_ports", Ports{&p.ssh_ports}}}},
+      {"backup",
+       {{"directory", Directory{&p.backup_directory}},
+        {"interval", Length{&p.backup_interval, minutes(1), days(30)}},
+        {"keep", Count{&p.backup_keep, 1, 1'000}}}},
       {"accounts",
        {{"registration", Admission{&p.registration}},
         {"session", Length{&p.session, minutes(1), days(3653)}},
@@ -125,6 +136,18 @@ struct Reader {
       return wrong(path, value, key, Text{"has 1 to 16 bytes", "长度为 1 到 16 字节"});
     }
     *words.place = typed;
+    return {};
+  }
+  Status operator()(const Directory& directory) const {
+    TRY_ASSIGN(const std::string typed, text_of(path, key, value));
+    if (!typed.starts_with('/') || typed.size() > 1'000) {
+      return wrong(path, value, key, Text{"is an absolute path", "必须是绝对路径"});
+    }
+    *directory.place = typed;
+    return {};
+  }
+  Status operator()(const Ports& ports) const {
+    TRY_ASSIGN(*ports.place, parsed_text(parse_port_range));
     return {};
   }
   Status operator()(const Admission& admission) const {
