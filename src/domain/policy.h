@@ -9,6 +9,7 @@
 #include "base/money.h"
 #include "base/size.h"
 #include "base/time.h"
+#include "domain/estimate/rules.h"
 
 namespace cardhour {
 
@@ -61,6 +62,8 @@ struct Policy {
   // Accounts.
   Duration session = days(30);
   Duration invitation = days(14);
+
+  EstimateRules estimates;
 };
 
 }  // namespace cardhour
