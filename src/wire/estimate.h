@@ -156,14 +156,15 @@ struct VramFitView {
   int64_t vram_bytes = 0;
   int cards = 0;  // the fewest of 1, 2, 4, 8, 16 that carry it; 16 if not even these
   SizeRangeView per_card;
-  estimate::Fit fit = estimate::Fit::no;  // on that many: comfortable, fits, tight, no
-  int utilisation_percent = 0;            // likely bytes of one card's VRAM
-  std::optional<Money> rate_per_hour;     // of all these cards; absent: not for rent here
+  estimate::Fit fit = estimate::Fit::no;        // on that many: comfortable, fits, tight, no
+  estimate::Fit fit_alone = estimate::Fit::no;  // on one card
+  int utilisation_percent = 0;                  // likely bytes of one card's VRAM
+  std::optional<Money> rate_per_hour;           // of all these cards; absent: not for rent here
   std::string sentence;
 };
 BOOST_DESCRIBE_STRUCT(VramFitView, (),
-                      (gpu_model, gpu_name, vram_bytes, cards, per_card, fit, utilisation_percent,
-                       rate_per_hour, sentence))
+                      (gpu_model, gpu_name, vram_bytes, cards, per_card, fit, fit_alone,
+                       utilisation_percent, rate_per_hour, sentence))
 
 // One change that brings it onto one smaller card.
 struct VramChangeView {

@@ -68,5 +68,7 @@ struct Throughput {
   std::vector<Formula> formulas;
 };
 Throughput throughput_bounds(const ThroughputRequest& request, const GpuModel& card);
+Text throughput_sentence(const ThroughputRequest& request, const Throughput& bounds,
+                         const GpuModel& card);
 
 }  // namespace cardhour::estimate

@@ -53,7 +53,8 @@ struct MemoryPart {
   std::string key;  // "weights", "kv_cache", ...
   Text name;
   Range bytes;          // on one card
-  std::string formula;  // with the numbers in it, of the likely value
+  Text terms;           // of the formula: "parameters × bytes"
+  std::string formula;  // the same with its numbers, of the likely value
 };
 
 struct Memory {
@@ -77,6 +78,7 @@ struct CardFit {
   int cards = 0;  // the fewest of 1, 2, 4, 8, 16 that fit; of these 16 if none does
   Memory memory;  // split over that many
   Fit fit = Fit::no;
+  Fit fit_alone = Fit::no;      // on one card
   int utilisation_percent = 0;  // likely bytes of nominal VRAM
 
   Text sentence;

@@ -17,6 +17,9 @@
 
 namespace cardhour::estimate {
 
+// Prices of an hour above this are no prices to plan with: sums of years would overflow.
+inline constexpr Money kPriceMax{100'000'000'000};
+
 enum class PayMode { on_demand, spot, day, week, month };
 BOOST_DESCRIBE_ENUM(PayMode, on_demand, spot, day, week, month)
 Text pay_mode_text(PayMode mode);
@@ -54,6 +57,9 @@ struct CostRow {
 std::vector<CostRow> cost_rows(const GpuModel& card, Money on_demand_per_hour,
                                Money no_gpu_per_hour, const Usage& usage,
                                const EstimateRules& rules, const Currency& currency);
+// How the on-demand row came about.
+std::vector<Formula> cost_formulas(const Usage& usage, const CostRow& row, double trial_factor,
+                                   const Currency& currency);
 // Of these modes, the ones that can be bought today. Packages and spot are not sold yet.
 bool for_sale(PayMode mode);
 

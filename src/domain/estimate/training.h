@@ -34,6 +34,7 @@ struct StepFit {
 };
 // Requires what parse_training_log returns: at least three points, steps and seconds rising.
 StepFit fit_steps(const std::vector<StepPoint>& points);
+Text fit_sentence(const StepFit& fit);
 
 // ---- more cards ----
 
@@ -42,6 +43,7 @@ struct MeasuredSpeedup {
   double speedup = 0;
   int cards = 0;
 };
+Status check(const MeasuredSpeedup& measured);
 // How many times one card n cards are. At least 1, at most n, never falling with n.
 double speedup_of(const EstimateRules& rules, const std::optional<MeasuredSpeedup>& measured,
                   int cards);
@@ -95,8 +97,7 @@ struct Training {
 };
 Training training_of(const TrainingRequest& request, const EstimateRules& rules);
 
-// 1.98 h and "4 h 41 min" of seconds.
+// Whole milliseconds of seconds.
 Duration duration_of(double seconds);
-Text hours_text(double seconds);
 
 }  // namespace cardhour::estimate
