@@ -12,6 +12,7 @@
 
 #include "adapters/files/catalog_file.h"
 #include "adapters/files/policy_file.h"
+#include "adapters/files/presets_file.h"
 #include "adapters/http/api/endpoints.h"
 #include "adapters/http/console.h"
 #include "adapters/http/event_hub.h"
@@ -45,7 +46,9 @@ Result<Settings> load_settings(const ServeOptions& options) {
   TRY(load_policy(options.config, settings.policy));
   if (options.registration) settings.policy.registration = *options.registration;
   if (options.ssh_ports) settings.policy.ssh_ports = *options.ssh_ports;
-  TRY_ASSIGN(settings.catalog, load_catalog(options.catalog + "/gpu-models.toml"));
+  TRY_ASSIGN(const Catalog models, load_catalog(options.catalog + "/gpu-models.toml"));
+  TRY_ASSIGN(auto presets, load_presets(options.catalog + "/model-presets.toml"));
+  settings.catalog = Catalog(models.models(), std::move(presets));
   TRY_ASSIGN(settings.default_prices,
              load_prices(options.catalog + "/prices.toml", settings.catalog));
   const bool shell = options.engine == ServeOptions::EngineKind::incus;
