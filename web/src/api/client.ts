@@ -14,10 +14,7 @@ const RETRY_AFTER_MS = [400, 1500];
 
 /** What every request carries; also for the event stream, which is no JSON. */
 export function sessionHeaders(secret: string | null): Record<string, string> {
-  const own: Record<string, string> = !secret ? {}
-    : secret.startsWith("bearer ") ? { Authorization: `B${secret.slice(1)}` }
-    : { [SESSION_HEADER]: secret };
-  return { "Accept-Language": language(), ...own };
+  return { "Accept-Language": language(), ...(secret ? { [SESSION_HEADER]: secret } : {}) };
 }
 
 async function once(request: Request): Promise<Response> {

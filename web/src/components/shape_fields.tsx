@@ -37,7 +37,7 @@ export function ShapeFields(props: {
     <>
       {props.withMode && (
         <Form.Item label={say("create.mode")}>
-          <Segmented
+          <Segmented<ShapeValue["mode"]>
             aria-label={say("create.mode")}
             value={value.mode}
             onChange={(mode) => change({ mode })}
