@@ -24,7 +24,7 @@ void Paths::follow(World& world) {
   recent_.clear();
   do {
     const Status read = world.store().read([&](Tx& tx) -> Status {
-      TRY_ASSIGN(events, tx.events().after(seq_, std::nullopt, std::nullopt, kPage));
+      TRY_ASSIGN(events, tx.events().after(seq_, {}, kPage));
       return {};
     });
     CHECK(read.has_value(), "the event log can be read");

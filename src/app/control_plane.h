@@ -10,6 +10,7 @@
 #include "app/inventory.h"
 #include "app/loops/loops.h"
 #include "app/operations.h"
+#include "app/tickets.h"
 #include "app/wallet.h"
 
 namespace cardhour {
@@ -19,6 +20,7 @@ class ControlPlane {
   explicit ControlPlane(const Deps& deps_in)
       : deps(deps_in),
         accounts(deps),
+        tickets(deps),
         inventory(deps),
         wallet(deps),
         instances(deps),
@@ -30,6 +32,7 @@ class ControlPlane {
 
   Deps deps;
   Accounts accounts;
+  Tickets tickets;
   Inventory inventory;
   Wallet wallet;
   Instances instances;

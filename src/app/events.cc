@@ -3,10 +3,10 @@
 namespace cardhour {
 namespace {
 
-Result<std::optional<AccountId>> audience(const Actor& actor, const Events::Query& query) {
-  if (!query.everybody) return std::optional<AccountId>(actor.account);
+Result<EventFilter> filter_of(const Actor& actor, const Events::Query& query) {
+  if (!query.everybody) return EventFilter{actor.account, query.instance, {}};
   TRY(authorize(&actor, Permission::admin));
-  return std::optional<AccountId>();
+  return EventFilter{query.account, query.instance, query.actor_name};
 }
 
 }  // namespace
@@ -24,20 +24,21 @@ Status record(Tx& tx, const AccountId& account, Timestamp at, const std::string&
 
 Result<std::vector<Event>> Events::after(const Actor& actor, const Query& query, int64_t seq,
                                          int limit) {
-  TRY_ASSIGN(const std::optional<AccountId> account, audience(actor, query));
+  TRY_ASSIGN(const EventFilter filter, filter_of(actor, query));
   std::vector<Event> events;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(events, tx.events().after(seq, account, query.instance, limit));
+    TRY_ASSIGN(events, tx.events().after(seq, filter, limit));
     return {};
   }));
   return events;
 }
 
-Result<std::vector<Event>> Events::latest(const Actor& actor, const Query& query, int limit) {
-  TRY_ASSIGN(const std::optional<AccountId> account, audience(actor, query));
+Result<std::vector<Event>> Events::before(const Actor& actor, const Query& query, int64_t seq,
+                                          int limit) {
+  TRY_ASSIGN(const EventFilter filter, filter_of(actor, query));
   std::vector<Event> events;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(events, tx.events().latest(account, query.instance, limit));
+    TRY_ASSIGN(events, tx.events().before(seq, filter, limit));
     return {};
   }));
   return events;

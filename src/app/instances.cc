@@ -243,7 +243,9 @@ Result<InstanceView> view_of(Tx& tx, const Deps& deps, Instance instance) {
   TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance.id));
   if (operation) {
     view.activity = enum_text(operation->step);
-    view.waiting_for = operation->last_error;
+    const bool both = !operation->last_error_zh.empty();  // not in rows of older versions
+    view.waiting_for =
+        Text{operation->last_error, both ? operation->last_error_zh : operation->last_error};
   }
   TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
   for (const Allocation& allocation : allocations) view.cards.push_back(allocation.card_uuid);

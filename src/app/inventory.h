@@ -32,7 +32,7 @@ struct Offer {
 
 struct CardView {
   Card card;
-  std::string state;  // free, rented, sick, absent
+  std::string state;  // free, promised (to a start in progress), rented, sick, absent
   std::optional<InstanceId> instance_id;
   std::string renter;  // login
 };

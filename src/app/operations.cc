@@ -83,6 +83,7 @@ void go_to(Operation& operation, Step step, Timestamp now) {
   operation.not_before = now;
   operation.deadline.reset();
   operation.last_error.clear();
+  operation.last_error_zh.clear();
 }
 
 // The run became usable: billing begins now.
@@ -187,6 +188,7 @@ Status apply_result(Tx& tx, const Deps& deps, Claimed& claimed, const StepResult
       ++operation.attempt;
       operation.not_before = now + result.wait;
       operation.last_error = result.error.what.en;
+      operation.last_error_zh = result.error.what.zh;
       unlock(operation);
       return tx.instances().update_operation(operation);
     case StepResult::Kind::done:

@@ -13,6 +13,7 @@
 #include "adapters/files/catalog_file.h"
 #include "adapters/files/policy_file.h"
 #include "adapters/http/api/endpoints.h"
+#include "adapters/http/console.h"
 #include "adapters/http/event_hub.h"
 #include "adapters/http/server.h"
 #include "adapters/http/tls_identity.h"
@@ -77,25 +78,29 @@ Result<Tls> tls_of(const ServeOptions& options, const DataDir& data) {
   return tls;
 }
 
-Result<std::unique_ptr<http::HttpServer>> start_http(const ServeOptions& options, const Tls& tls,
-                                                     ControlPlane& plane, http::EventHub& hub) {
-  const auto serve = [&plane](std::vector<http::Endpoint> endpoints) -> http::Serve {
-    const auto router =
-        std::make_shared<http::Router>(std::move(endpoints), http::authorizer(plane));
+Result<std::unique_ptr<http::HttpServer>> start_http(
+    const ServeOptions& options, const Tls& tls,
+    const std::shared_ptr<const http::Console>& console, ControlPlane& plane, http::EventHub& hub) {
+  const auto serve = [&plane](std::vector<http::Endpoint> endpoints,
+                              http::Fallback fallback) -> http::Serve {
+    const auto router = std::make_shared<http::Router>(
+        std::move(endpoints), http::authorizer(plane), std::move(fallback));
     return [router](http::Request request) { return router->handle(std::move(request)); };
   };
   std::vector<http::Listener> listeners(1);
   listeners[0].address = options.listen.address;
   listeners[0].port = options.listen.port;
   listeners[0].tls = tls.files;
-  listeners[0].serve = serve(http::make_endpoints(plane));
+  listeners[0].serve = serve(http::make_endpoints(plane), [console](const http::Request& request) {
+    return console->answer(request);
+  });
   if (options.guest_listen) {
     // The bridge is private to this host: a packet on it is an instance's or ours.
     http::Listener guest;
     guest.address = options.guest_listen->address;
     guest.port = options.guest_listen->port;
     guest.plain = http::Listener::Plain::anywhere;
-    guest.serve = serve(http::make_guest_endpoints(plane));
+    guest.serve = serve(http::make_guest_endpoints(plane), nullptr);
     listeners.push_back(std::move(guest));
   }
   http::ServerOptions server;
@@ -170,8 +175,10 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
   TRY(plane.operations.unlock_all());
   TRY(plane.inventory.seed_prices(settings.default_prices));
   TRY_ASSIGN(const Tls tls, tls_of(options, data));
-  TRY_ASSIGN(const auto server, start_http(options, tls, plane, hub));
+  TRY_ASSIGN(const auto console, http::Console::open(options.console, entropy));
+  TRY_ASSIGN(const auto server, start_http(options, tls, console, plane, hub));
   print_start(options, tls, data, *server);
+  if (!console->is_built()) fmt::print("  console not built: nothing at {}\n", options.console);
   // After everything that can refuse to start: it is shown once.
   TRY_ASSIGN(const auto first, plane.accounts.ensure_first_operator(options.operator_login));
   if (first) print_operator(*first);

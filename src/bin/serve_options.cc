@@ -28,6 +28,8 @@ void describe(CLI::App& app, ServeOptions& options, Typed& typed) {
       ->capture_default_str();
   app.add_option("--catalog", options.catalog, "directory of gpu-models.toml and prices.toml")
       ->capture_default_str();
+  app.add_option("--console", options.console, "directory of the web console's build")
+      ->capture_default_str();
   app.add_option("--listen", typed.listen, "address of the API; beyond loopback TLS is on")
       ->capture_default_str();
   app.add_option("--tls-cert", options.tls_certificate,
@@ -153,6 +155,7 @@ Status understand(const Typed& typed, ServeOptions& options) {
 void set_defaults(ServeOptions& options) {
   options.data = default_data_dir();
   options.catalog = beside_binary("share/cardhour/catalog");
+  options.console = beside_binary("share/cardhour/console");
   options.simulated_library = beside_binary("lib/libcardhour-nvml-sim.so");
   options.guest_dir = beside_binary("lib/cardhour/guest");
   options.incus_socket = "/var/lib/incus/unix.socket";

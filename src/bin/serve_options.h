@@ -17,6 +17,7 @@ struct ServeOptions {
   std::string config;  // of the business, see adapters/files/policy_file.h; empty: defaults
   std::string data;
   std::string catalog;  // directory of gpu-models.toml and prices.toml
+  std::string console;  // directory of a build of web/
   std::string log_level = "info";
   std::optional<Registration> registration;  // over what the configuration says
   std::string operator_login = "admin";      // made at the first start

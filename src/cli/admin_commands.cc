@@ -147,6 +147,7 @@ Outcome host_ls(Context& context, const Arguments&) {
 Text card_state_text(const std::string& state) {
   if (state == "free") return {"free", "空闲"};
   if (state == "rented") return {"rented", "已租"};
+  if (state == "promised") return {"promised", "待交付"};
   if (state == "sick") return {"sick", "故障"};
   if (state == "absent") return {"absent", "不在位"};
   return {state, state};

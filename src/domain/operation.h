@@ -50,11 +50,12 @@ struct Operation {
   std::optional<Timestamp> deadline;  // of the present step
   std::string lock_token;             // empty: nobody works on it
   std::optional<Timestamp> lock_expires_at;
-  std::string last_error;
+  std::string last_error;  // why the step is tried again, in English
+  std::string last_error_zh;
 };
 BOOST_DESCRIBE_STRUCT(Operation, (),
                       (id, instance_id, kind, step, state, attempt, created_at, not_before,
-                       deadline, lock_token, lock_expires_at, last_error))
+                       deadline, lock_token, lock_expires_at, last_error, last_error_zh))
 
 // What the state of an instance asks for: the one planner, used where a request is accepted
 // and where the reconcile loop looks after what was forgotten.

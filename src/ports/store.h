@@ -162,18 +162,21 @@ class LedgerRepository {
   virtual Result<std::vector<Segment>> segments(const SegmentFilter& filter) = 0;  // by opened_at
 };
 
+// Those for which all that is given holds; of everybody when nothing is.
+struct EventFilter {
+  std::optional<AccountId> account;
+  std::optional<InstanceId> instance;
+  std::optional<std::string> actor;
+};
+
 class EventRepository {
  public:
   virtual ~EventRepository() = default;
   virtual Status append(Event event) = 0;  // seq is given by the store
-  // After `seq`, oldest first; of one account, or of everybody when nullopt.
-  virtual Result<std::vector<Event>> after(int64_t seq, const std::optional<AccountId>& account,
-                                           const std::optional<InstanceId>& instance,
-                                           int limit) = 0;
-  // The newest `limit`, oldest first.
-  virtual Result<std::vector<Event>> latest(const std::optional<AccountId>& account,
-                                            const std::optional<InstanceId>& instance,
-                                            int limit) = 0;
+  // After `seq`, oldest first.
+  virtual Result<std::vector<Event>> after(int64_t seq, const EventFilter& filter, int limit) = 0;
+  // The newest `limit` before `seq`, oldest first.
+  virtual Result<std::vector<Event>> before(int64_t seq, const EventFilter& filter, int limit) = 0;
 };
 
 // The effect of a request that carried an Idempotency-Key, stored in the effect's transaction.

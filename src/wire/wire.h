@@ -144,6 +144,22 @@ struct TokenAnswer {
 };
 BOOST_DESCRIBE_STRUCT(TokenAnswer, (), (token, about, account))
 
+// POST /api/v1/auth/browser-login (LoginRequest). The other secret goes into a cookie that no
+// script can read; a request needs both.
+struct BrowserSessionAnswer {
+  Secret header_secret;  // for "Cardhour-Session: ..."
+  TokenView about;
+  AccountView account;
+};
+BOOST_DESCRIBE_STRUCT(BrowserSessionAnswer, (), (header_secret, about, account))
+
+// POST /api/v1/auth/tickets. For `?ticket=` where a browser cannot send headers: good once.
+struct TicketAnswer {
+  Secret ticket;
+  Timestamp expires_at;
+};
+BOOST_DESCRIBE_STRUCT(TicketAnswer, (), (ticket, expires_at))
+
 // POST /api/v1/ssh-keys -> SshKeyView
 struct SshKeyRequest {
   std::string public_key;           // "ssh-ed25519 AAAA... comment"
@@ -394,6 +410,15 @@ struct EventView {
 BOOST_DESCRIBE_STRUCT(EventView, (),
                       (seq, at, account_id, instance_id, kind, actor, reason, detail))
 
+// GET /api/v1/instances/{id}/terminals
+struct TerminalView {
+  std::string id;
+  Timestamp opened_at;
+  bool attached = false;     // somebody looks at it
+  int64_t output_bytes = 0;  // so far
+};
+BOOST_DESCRIBE_STRUCT(TerminalView, (), (id, opened_at, attached, output_bytes))
+
 enum class ShutdownKind { poweroff, reboot };
 BOOST_DESCRIBE_ENUM(ShutdownKind, poweroff, reboot)
 
@@ -515,7 +540,7 @@ struct CardView {
   int64_t vram_bytes = 0;
   std::optional<int> numa_node;
   bool simulated = false;
-  std::string state;  // free, rented, sick, absent
+  std::string state;  // free, promised (to a start in progress), rented, sick, absent
   std::string fault;
   std::optional<InstanceId> instance_id;
   std::string renter;  // login

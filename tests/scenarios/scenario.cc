@@ -203,7 +203,7 @@ void Scenario::show(const Actor& by, const InstanceId& id) {
                                  row.reachable ? "" : " (unreachable)", view->cards.size(),
                                  to_decimal(view->cost_so_far));
   if (!view->activity.empty()) line += ", at step " + view->activity;
-  if (!view->waiting_for.empty()) line += ", waiting for: " + view->waiting_for;
+  if (!view->waiting_for.en.empty()) line += ", waiting for: " + view->waiting_for.en;
   say(line);
   if (!row.fault_code.empty()) {
     say(fmt::format("fault {}: {}; {}", row.fault_code, row.fault_what_en, row.fault_next_en));
@@ -320,7 +320,7 @@ void Scenario::refuse(const Error& error) {
 void Scenario::print_events() {
   std::vector<Event> events;
   const Status read = world_.store().read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(events, tx.events().after(seq_, std::nullopt, std::nullopt, 1'000));
+    TRY_ASSIGN(events, tx.events().after(seq_, {}, 1'000));
     return {};
   });
   CHECK(read.has_value(), "events can be read");

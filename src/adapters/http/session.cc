@@ -578,7 +578,8 @@ void Session::send(Response response) {
   log(response);
   outbox_ = *std::move(head);
   const bool bodiless = reading_->is_head || response.status == 204 || response.status == 304;
-  if (!bodiless) outbox_ += response.body;
+  if (!bodiless && response.file == nullptr) outbox_ += response.body;
+  if (!bodiless) file_ = std::move(response.file);
   written_ = 0;
   phase_ = Phase::writing;
   write_rest(&Session::sent);
@@ -586,19 +587,27 @@ void Session::send(Response response) {
 
 void Session::write_rest(Step then) {
   arm(shared_->options.idle_timeout, &Session::close);
-  transport_->write_some(asio::buffer(std::string_view(outbox_).substr(written_)),
+  transport_->write_some(asio::buffer(unwritten()),
                          [self = shared_from_this(), then](error_code error, size_t bytes) {
                            if (self->phase_ != Phase::writing) return;
                            if (error) return self->close();
                            self->written_ += bytes;
-                           if (self->written_ < self->outbox_.size()) return self->write_rest(then);
+                           if (!self->unwritten().empty()) return self->write_rest(then);
                            ((*self).*then)();
                          });
+}
+
+// Of the outbox, and after it of the file.
+std::string_view Session::unwritten() const {
+  if (written_ < outbox_.size()) return std::string_view(outbox_).substr(written_);
+  if (file_ == nullptr) return {};
+  return std::string_view(*file_).substr(written_ - outbox_.size());
 }
 
 void Session::sent() {
   disarm();
   outbox_.clear();
+  file_.reset();
   if (!reading_->keep_alive || shared_->stopping.load()) return linger();
   next_request();
 }

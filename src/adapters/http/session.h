@@ -104,6 +104,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void send(Response response);
   void write_rest(Step then);
+  std::string_view unwritten() const;
   void sent();
   void linger();
   void close();
@@ -130,8 +131,9 @@ class Session : public std::enable_shared_from_this<Session> {
   const Request::Transport security_;
 
   Phase phase_ = Phase::handshake;
-  std::string inbox_;   // read, not yet parsed
-  std::string outbox_;  // being written, from written_ on
+  std::string inbox_;                        // read, not yet parsed
+  std::string outbox_;                       // being written, from written_ on
+  std::shared_ptr<const std::string> file_;  // written after the outbox
   size_t written_ = 0;
   std::string chunk_;  // the buffer of the outstanding read
   bool read_outstanding_ = false;

@@ -162,9 +162,17 @@ std::optional<std::string> response_head(const Response& response, Connection co
   if (!response.headers.find("X-Content-Type-Options")) {
     add_field(head, "X-Content-Type-Options", "nosniff");
   }
+  // No answer is a page of its own, or part of another site's, unless it says so.
+  if (!response.headers.find("Content-Security-Policy")) {
+    add_field(head, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  }
+  if (!response.headers.find("Cross-Origin-Resource-Policy")) {
+    add_field(head, "Cross-Origin-Resource-Policy", "same-origin");
+  }
   const bool bodiless = response.status == 204 || response.status == 304;
   if (length == BodyLength::declared && !bodiless) {
-    add_field(head, "Content-Length", std::to_string(response.body.size()));
+    const std::string& body = response.file != nullptr ? *response.file : response.body;
+    add_field(head, "Content-Length", std::to_string(body.size()));
   }
   add_field(head, "Connection", connection == Connection::close ? "close" : "keep-alive");
   head += "\r\n";

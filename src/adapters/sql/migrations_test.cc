@@ -49,6 +49,25 @@ TEST_F(Migrations, AnOlderDatabaseIsCopiedFirst) {
   EXPECT_EQ(1, must(before->value<int>("select count(*) from accounts")));
 }
 
+TEST_F(Migrations, RowsOfBeforeTheBrowserAndTheReasonsInChineseAreKept) {
+  {
+    auto connection = connect();
+    must(sql::migrate(*connection, all_.first(7), path_));
+    must(connection->execute(
+        "insert into accounts values ('a1', 'l', 'h', 'renter', 'active', 1, null, 0)"));
+    must(
+        connection->execute("insert into tokens values ('k1', 'a1', 'session', null, 'login', "
+                            "'hash', 'read', 1, null)"));
+  }
+  auto store = must(open_sqlite(path_));
+  const auto token =
+      read(*store, [](Tx& tx) { return must(tx.accounts().find_token(TokenId{"k1"})); });
+  ASSERT_TRUE(token);
+  EXPECT_EQ("hash", token->secret_hash);
+  EXPECT_FALSE(token->cookie_hash);
+  EXPECT_TRUE(std::filesystem::exists(copy(8)));
+}
+
 TEST_F(Migrations, ANewerDatabaseIsRefusedUntouched) {
   must(sql::migrate(*connect(), all_, path_));
   const Status refused = sql::migrate(*connect(), all_.first(3), path_);

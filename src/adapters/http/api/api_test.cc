@@ -1,203 +1,13 @@
-// The API over the real control plane, on the simulated engine, driver and clock and the
-// real store in memory. Requests go through the router, without a socket.
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <set>
-
-#include "adapters/files/catalog_file.h"
-#include "adapters/http/api/endpoints.h"
-#include "adapters/http/json_codec.h"
-#include "adapters/sim/sim_clock.h"
-#include "adapters/sim/sim_engine.h"
-#include "adapters/sim/sim_entropy.h"
-#include "adapters/sim/sim_probe.h"
-#include "adapters/sql/sql_store.h"
-#include "app/secrets.h"
-#include "wire/wire.h"
+// What every endpoint must keep to, walked from the list, and each resource by itself.
+#include "adapters/http/api/test_api.h"
 
 namespace cardhour::http {
 namespace {
 
-constexpr const char* kPassword = "correct horse battery";
 // Endpoints that need no token. A new one is added here on purpose, or not at all.
-const std::set<std::string> kOpen = {"auth_login",  "auth_register", "health_get",    "openapi_get",
-                                     "version_get", "readiness_get", "openapi_get_v1"};
-
-template <class T>
-T must(Result<T> result) {
-  CHECK(result.has_value(), result ? "" : result.error().what.en);
-  return std::move(*result);
-}
-
-Catalog load_models() {
-  return must(load_catalog(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/gpu-models.toml"));
-}
-
-SimHost host_with_cards() {
-  SimHost host;
-  for (int i = 0; i < 4; ++i) {
-    ProbedCard card;
-    card.uuid = CardId{fmt::format("GPU-{:08x}-0000-0000-0000-000000000000", i + 1)};
-    card.name = "NVIDIA GeForce RTX 4090";
-    card.pci_address = fmt::format("0000:{:02x}:00.0", i + 1);
-    card.index = i;
-    card.memory_total_bytes = 24 * kGiB;
-    card.memory_used_bytes = 0;
-    host.cards.push_back(std::move(card));
-  }
-  return host;
-}
-
-SimEngineOptions engine_options(SimClock& clock) {
-  SimEngineOptions options;
-  options.wait = [&clock](Duration by) { clock.advance(by); };
-  return options;
-}
-
-class ApiTest : public testing::Test {
- protected:
-  ApiTest() {
-    crypto_init();
-    policy_.registration = Registration::open;
-    store_ = must(open_sqlite(":memory:", SqliteOptions{.durable = false}));
-    deps_ = std::make_unique<Deps>(Deps{*store_, engine_, clock_, entropy_, probe_, policy_,
-                                        catalog_, network_, SealKey{1}, PasswordCost::cheap});
-    plane_ = std::make_unique<ControlPlane>(*deps_);
-    endpoints_ = make_endpoints(*plane_);
-    router_ = std::make_unique<Router>(endpoints_, authorizer(*plane_));
-    CHECK(plane_->observe.pass().has_value(), "the simulated engine answers");
-    CHECK(plane_->inventory
-              .seed_prices(must(
-                  load_prices(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/prices.toml", catalog_)))
-              .has_value(),
-          "prices");
-    const auto first = must(plane_->accounts.ensure_first_operator("boss"));
-    admin_ = log_in("boss", first->password.reveal());
-    renter_ = add_renter("renter");
-  }
-
-  // ---- requests ----
-
-  struct Call {
-    std::string token;
-    std::string body;
-    std::string key;  // Idempotency-Key
-    std::map<std::string, std::string> query;
-    std::map<std::string, std::string> headers;
-  };
-
-  Response ask(Method method, const std::string& path, Call call) {
-    Request request;
-    request.method = method;
-    request.path = path;
-    request.query = std::move(call.query);
-    request.body = std::move(call.body);
-    request.client_address = "192.0.2.1";
-    if (!call.token.empty()) request.headers.add("Authorization", "Bearer " + call.token);
-    if (!call.key.empty()) request.headers.add("Idempotency-Key", call.key);
-    for (const auto& [name, value] : call.headers) request.headers.add(name, value);
-    return router_->handle(std::move(request));
-  }
-  Response get(const std::string& path, const std::string& token,
-               std::map<std::string, std::string> query = {}) {
-    return ask(Method::get, path, {token, "", "", std::move(query), {}});
-  }
-  Response post(const std::string& path, const std::string& token, std::string body = "{}",
-                std::string key = "") {
-    return ask(Method::post, path, {token, std::move(body), std::move(key), {}, {}});
-  }
-
-  template <class T>
-  static T read(const Response& response) {
-    EXPECT_LT(response.status, 300) << response.body;
-    auto value = from_json<T>(response.body);
-    EXPECT_TRUE(value) << response.body << value.error().what.en;
-    return value ? *value : T{};
-  }
-  static std::string code_of(const Response& response) {
-    const auto value = parse_json(response.body);
-    if (!value || !value->is_object()) return "not JSON: " + response.body;
-    const auto* code = value->as_object().if_contains("code");
-    return code != nullptr ? std::string(code->as_string()) : "no code: " + response.body;
-  }
-
-  // ---- the world ----
-
-  std::string log_in(const std::string& login, const std::string& password) {
-    const auto body = to_json_text(wire::LoginRequest{login, Secret(password)});
-    return read<wire::TokenAnswer>(post("/api/v1/auth/login", "", body)).token.reveal();
-  }
-  std::string add_renter(const std::string& login) {
-    const auto body = to_json_text(wire::RegisterRequest{login, Secret(kPassword), {}});
-    EXPECT_EQ(post("/api/v1/auth/register", "", body).status, 201);
-    return log_in(login, kPassword);
-  }
-  std::string token_with(const std::string& login_token, const std::string& scopes) {
-    const auto known = must(plane_->accounts.authenticate(login_token));
-    return must(plane_->accounts.create_token(known.actor, "t", scopes, {})).text.reveal();
-  }
-  std::string token_of_instance(const std::string& id) {
-    std::string sealed;
-    CHECK(store_
-              ->read([&](Tx& tx) -> Status {
-                TRY_ASSIGN(const auto found, tx.instances().find(InstanceId{id}));
-                sealed = found->secrets_sealed;
-                return {};
-              })
-              .has_value(),
-          "an instance");
-    return must(unseal_secrets(*deps_, sealed)).token.reveal();
-  }
-  void top_up(const std::string& login, const std::string& amount) {
-    static int key = 0;
-    const auto body = R"({"account":")" + login + R"(","amount":")" + amount + R"("})";
-    EXPECT_EQ(post("/api/v1/admin/topups", admin_, body, "topup-" + std::to_string(++key)).status,
-              201);
-  }
-  // Until nothing is due any more.
-  void work() {
-    for (int turn = 0; turn < 200; ++turn) {
-      if (must(plane_->operations.run_one())) continue;
-      const auto next = must(plane_->operations.next_due());
-      if (!next) return;
-      if (*next > clock_.now()) clock_.set(*next);
-    }
-    FAIL() << "work that never ends";
-  }
-  wire::InstanceView rent(const std::string& token, const std::string& key,
-                          const std::string& body = R"({"gpu_model":"4090"})") {
-    const auto made = read<wire::InstanceView>(post("/api/v1/instances", token, body, key));
-    work();
-    return read<wire::InstanceView>(get("/api/v1/instances/" + made.id.text, token));
-  }
-
-  SimClock clock_;
-  SimEntropy entropy_{7};
-  SimEngine engine_{clock_, {host_with_cards()}, engine_options(clock_)};
-  SimProbe probe_{engine_};
-  Policy policy_;
-  Catalog catalog_ = load_models();
-  NetworkPlan network_;
-  std::unique_ptr<SqlStore> store_;
-  std::unique_ptr<Deps> deps_;
-  std::unique_ptr<ControlPlane> plane_;
-  std::vector<Endpoint> endpoints_;
-  std::unique_ptr<Router> router_;
-  std::string admin_;
-  std::string renter_;
-};
-
-// "/api/v1/instances/{id}/stop" with something in the place of {id}.
-std::string some_path(std::string path) {
-  for (size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
-    path.replace(open, path.find('}') - open + 1, "i0123456789ab");
-  }
-  return path;
-}
+const std::set<std::string> kOpen = {"auth_login",    "auth_browser_login", "auth_register",
+                                     "health_get",    "openapi_get",        "version_get",
+                                     "readiness_get", "openapi_get_v1"};
 
 // Every scope but one.
 std::string scopes_without(Permission permission) {
@@ -695,6 +505,40 @@ TEST_F(ApiTest, TheAuditLogIsForOperators) {
   EXPECT_GE(accounts.size(), 2u);
 }
 
+TEST_F(ApiTest, TheAuditLogAnswersWhoDidWhatAndGoesBack) {
+  top_up("renter", "100");
+  const std::string id = rent(renter_, "r").id.text;
+  const auto kinds = [&](std::map<std::string, std::string> query) {
+    std::string out;
+    const auto page =
+        read<wire::Page<wire::EventView>>(get("/api/v1/admin/events", admin_, std::move(query)));
+    for (const auto& event : page.items) out += event.kind + " ";
+    return out;
+  };
+  EXPECT_EQ(kinds({{"actor", "boss"}}), "account.login wallet.topup ");
+  EXPECT_EQ(kinds({{"account", "renter"}, {"actor", "boss"}}), "wallet.topup ");
+  EXPECT_NE(kinds({{"instance", id}}).find("instance.running"), std::string::npos);
+  EXPECT_EQ(kinds({{"instance", id}, {"actor", "boss"}}), "");
+  EXPECT_EQ(get("/api/v1/admin/events", admin_, {{"account", "nobody"}}).status, 404);
+  EXPECT_EQ(get("/api/v1/admin/events", admin_, {{"after", "1"}, {"before", "9"}}).status, 400);
+
+  // Backwards, page by page, is the whole history.
+  std::vector<int64_t> seen;
+  std::map<std::string, std::string> query{{"limit", "3"}, {"before", "1000000"}};
+  while (true) {
+    const auto page = read<wire::Page<wire::EventView>>(get("/api/v1/admin/events", admin_, query));
+    for (auto event = page.items.rbegin(); event != page.items.rend(); ++event) {
+      seen.push_back(event->seq);
+    }
+    if (!page.next) break;
+    query["before"] = *page.next;
+  }
+  ASSERT_GT(seen.size(), 6u);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i], static_cast<int64_t>(seen.size() - i));
+  }
+}
+
 // ---- operators, and the server itself ----
 
 TEST_F(ApiTest, OperatorsSeeAccountsHostsAndCards) {
@@ -710,7 +554,19 @@ TEST_F(ApiTest, OperatorsSeeAccountsHostsAndCards) {
   EXPECT_EQ(made.role, Role::admin);
   const auto hosts = read<wire::Page<wire::HostView>>(get("/api/v1/admin/hosts", admin_));
   ASSERT_EQ(hosts.items.size(), 1u);
-  const std::string id = rent(renter_, "r").id.text;
+  const auto states = [&] {
+    std::multiset<std::string> out;
+    for (const auto& card :
+         read<wire::Page<wire::CardView>>(get("/api/v1/admin/cards", admin_)).items) {
+      out.insert(card.state);
+    }
+    return out;
+  };
+  EXPECT_EQ(post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "r").status, 201);
+  EXPECT_EQ(states().count("promised"), 1u);  // granted, and not ready yet
+  work();
+  EXPECT_EQ(states().count("promised"), 0u);
+  const std::string id = rent(renter_, "r").id.text;  // the same one
   int rented = 0;
   for (const auto& card :
        read<wire::Page<wire::CardView>>(get("/api/v1/admin/cards", admin_)).items) {
@@ -738,6 +594,25 @@ TEST_F(ApiTest, ReadyMeansThatDatabaseAndEngineAnswer) {
   engine_.set_silent(false);
   EXPECT_TRUE(plane_->observe.pass().has_value());
   EXPECT_EQ(get("/readyz", "").status, 200);
+}
+
+TEST_F(ApiTest, WhatItWaitsForSpeaksTheReadersLanguage) {
+  top_up("renter", "100");
+  const auto made =
+      read<wire::InstanceView>(post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "r"));
+  engine_.set_silent(true);
+  EXPECT_TRUE(must(plane_->operations.run_one()));
+  Request request;
+  request.path = "/api/v1/instances/" + made.id.text;
+  request.headers.add("Authorization", "Bearer " + renter_);
+  const auto english = read<wire::InstanceView>(router_->handle(request)).waiting_for;
+  request.language = Language::zh;
+  const auto chinese = read<wire::InstanceView>(router_->handle(request)).waiting_for;
+  EXPECT_FALSE(english.empty());
+  EXPECT_FALSE(chinese.empty());
+  EXPECT_NE(english, chinese);
+  engine_.set_silent(false);
+  work();
 }
 
 TEST_F(ApiTest, FaultsSpeakTheReadersLanguage) {

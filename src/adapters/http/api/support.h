@@ -46,8 +46,8 @@ Response answer(int status, const T& value) {
 
 // Who asks; CHECKs that the router has authorized somebody.
 const Actor& actor_of(const Request& request);
-// The text after "Bearer "; empty when there is none.
-std::string bearer_of(const Request& request);
+// Who asks, by the token that the router has checked: is it still good?
+Result<Accounts::Authenticated> asker(ControlPlane& plane, const std::string& token_id);
 // The session that asks. forbidden for API tokens: what could widen a token's own scopes
 // (passwords, tokens) needs the login itself.
 Result<Accounts::Authenticated> session_of(ControlPlane& plane, const Request& request);
