@@ -141,6 +141,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/browser-login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log in from the console: one secret in the answer, one in a cookie */
+        post: operations["auth_browser_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -186,6 +203,23 @@ export interface paths {
         put?: never;
         /** Make an account, where the deployment lets one */
         post: operations["auth_register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A ticket that stands for the session once, within 30 s */
+        post: operations["ticket_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -806,6 +840,12 @@ export interface components {
             agrees: boolean;
             currency: components["schemas"]["CurrencyView"];
         };
+        BrowserSessionAnswer: {
+            /** Format: password */
+            header_secret: string;
+            about: components["schemas"]["TokenView"];
+            account: components["schemas"]["AccountView"];
+        };
         CardView: {
             uuid: string;
             host_id: string;
@@ -1157,6 +1197,12 @@ export interface components {
             /** Format: int32 */
             gpu_count?: number;
         };
+        TicketAnswer: {
+            /** Format: password */
+            ticket: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
         TokenAnswer: {
             /** Format: password */
             token: string;
@@ -1351,6 +1397,14 @@ export interface operations {
     admin_events: {
         parameters: {
             query?: {
+                /** @description only what came before this number */
+                before?: string;
+                /** @description only this one's: login or id */
+                account?: string;
+                /** @description only what this one did: its name */
+                actor?: string;
+                /** @description only this one: id */
+                instance?: string;
                 /** @description `next` of the page before */
                 after?: string;
                 /** @description rows a page, 1 to 100 */
@@ -1556,6 +1610,39 @@ export interface operations {
             };
         };
     };
+    auth_browser_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrowserSessionAnswer"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     auth_login: {
         parameters: {
             query?: never;
@@ -1649,6 +1736,35 @@ export interface operations {
             };
         };
     };
+    ticket_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketAnswer"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     event_stream: {
         parameters: {
             query?: {
@@ -1688,6 +1804,8 @@ export interface operations {
             query?: {
                 /** @description only this one: id or name */
                 instance?: string;
+                /** @description only what came before this number */
+                before?: string;
                 /** @description `next` of the page before */
                 after?: string;
                 /** @description rows a page, 1 to 100 */
@@ -1966,6 +2084,8 @@ export interface operations {
     instance_events: {
         parameters: {
             query?: {
+                /** @description only what came before this number */
+                before?: string;
                 /** @description `next` of the page before */
                 after?: string;
                 /** @description rows a page, 1 to 100 */

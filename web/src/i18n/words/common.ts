@@ -24,9 +24,7 @@ export const common = {
   "act.copied": ["Copied", "已复制"],
   "act.show": ["Show", "显示"],
   "act.hide": ["Hide", "隐藏"],
-  "act.refresh": ["Refresh", "刷新"],
   "act.retry": ["Try again", "重试"],
-  "act.add": ["Add", "添加"],
   "act.remove": ["Remove", "删除"],
   "act.copy.of": ["Copy: {{what}}", "复制：{{what}}"],
 
@@ -77,7 +75,6 @@ export const common = {
 
   "field.required": ["Please fill this in", "请填写"],
   "unit.per_hour": ["/h", "/小时"],
-  "unit.cards": ["{{count}} card", "{{count}} cards", "{{count}} 张卡"],
 
   "span.days": ["{{days}} d {{hours}} h", "{{days}} 天 {{hours}} 小时"],
   "span.hours": ["{{hours}} h {{minutes}} min", "{{hours}} 小时 {{minutes}} 分"],
@@ -85,8 +82,6 @@ export const common = {
   "span.seconds": ["{{seconds}} s", "{{seconds}} 秒"],
 
   "overview.title": ["Overview", "总览"],
-  "overview.runway": ["Lasts", "还可用"],
-  "overview.runway.none": ["nothing costs at present", "目前没有费用产生"],
   "overview.attention": ["Needs your attention", "需要您留意"],
   "overview.all_well": ["All is well.", "一切正常。"],
   "overview.running": ["Running now", "正在运行"],

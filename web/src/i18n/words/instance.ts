@@ -19,8 +19,6 @@ export const instance = {
   "instance.back": ["All instances", "全部实例"],
 
   "instance.reason.by": ["{{what}}, by {{actor}}: {{reason}}", "{{what}}，操作者 {{actor}}：{{reason}}"],
-  "instance.state": ["State", "状态"],
-  "instance.since": ["Why", "原因"],
   "instance.runs_for": ["Running for", "已运行"],
   "instance.lasts": ["The wallet lasts", "余额还可用"],
   "instance.costs_now": ["Costs now", "当前费用"],

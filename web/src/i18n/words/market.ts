@@ -37,7 +37,6 @@ export const market = {
   "create.model.option": ["{{vram}} · {{name}} · {{price}}/h · {{free}} free", "{{vram}} · {{name}} · {{price}}/小时 · 空闲 {{free}}"],
   "create.count": ["How many", "卡数"],
   "create.image": ["Image", "镜像"],
-  "create.name": ["Name", "名称"],
   "create.name.hint": ["Empty: one is made. It can be changed later.", "留空则自动生成，之后可以修改。"],
   "create.purpose": ["What for", "用途"],
   "create.purpose.hint": ["For yourself: it is shown with the instance.", "给自己看的备注，会显示在实例上。"],
