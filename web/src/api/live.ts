@@ -27,6 +27,7 @@ export class LiveStream {
   constructor(private readonly handlers: LiveHandlers) {
     document.addEventListener("visibilitychange", this.onVisibility);
     window.addEventListener("online", this.onOnline);
+    window.addEventListener("offline", this.onOffline);
     void this.run();
   }
 
@@ -34,6 +35,7 @@ export class LiveStream {
     this.closed = true;
     document.removeEventListener("visibilitychange", this.onVisibility);
     window.removeEventListener("online", this.onOnline);
+    window.removeEventListener("offline", this.onOffline);
     this.restart();
   }
 
@@ -44,6 +46,8 @@ export class LiveStream {
       this.onOnline();
     }
   };
+
+  private onOffline = () => this.cut?.abort();
 
   private onOnline = () => {
     this.failures = 0;

@@ -37,7 +37,7 @@ export function CopyField({ text, name, secret = false }: { text: string; name: 
       )}
       <Button
         size="small"
-        icon={copied ? <CheckOutlined /> : <CopyOutlined />}
+        icon={copied ? <CheckOutlined aria-hidden /> : <CopyOutlined aria-hidden />}
         aria-label={say("act.copy.of", { what: name })}
         onClick={() => void copy(text, shown.current).then(setCopied)}
       >

@@ -1,13 +1,15 @@
 // Events, newest first: what, when, by whom and why.
 import { Link } from "react-router-dom";
 import type { EventView, InstanceView } from "../api/types";
-import { useSay } from "../i18n";
+import { useSay, type Say } from "../i18n";
 import { Moment } from "./basics";
 import { reasonText, wordFor } from "./words";
 
-/** "system:observe" is Cardhour itself. */
-function actorText(actor: string, brand: string): string {
-  return actor.startsWith("system:") ? brand : actor;
+/** By whom and why; "system:observe" is Cardhour itself. A reason that says the same again is left out. */
+export function whoAndWhy(say: Say, event: EventView): string {
+  const actor = event.actor.startsWith("system:") ? say("brand") : event.actor;
+  const reason = reasonText(say, event.reason);
+  return reason === wordFor(say, "event", event.kind) ? actor : say("history.by", { actor, reason });
 }
 
 export function History(props: { events: EventView[]; instances?: InstanceView[] | undefined; none: string }) {
@@ -27,9 +29,7 @@ export function History(props: { events: EventView[]; instances?: InstanceView[]
                 </span>
                 <span className="soft small"><Moment at={event.at} /></span>
               </div>
-              <div className="soft small wrap-anywhere">
-                {say("history.by", { actor: actorText(event.actor, say("brand")), reason: reasonText(say, event.reason) })}
-              </div>
+              <div className="soft small wrap-anywhere">{whoAndWhy(say, event)}</div>
             </div>
           </li>
         );

@@ -22,18 +22,18 @@ interface Place {
 }
 
 const RENTER: Place[] = [
-  { to: "/", name: "nav.overview", icon: <DashboardOutlined /> },
-  { to: "/market", name: "nav.market", icon: <AppstoreOutlined /> },
-  { to: "/instances", name: "nav.instances", icon: <DesktopOutlined /> },
-  { to: "/wallet", name: "nav.wallet", icon: <WalletOutlined /> },
-  { to: "/settings", name: "nav.settings", icon: <SettingOutlined /> },
+  { to: "/", name: "nav.overview", icon: <DashboardOutlined aria-hidden /> },
+  { to: "/market", name: "nav.market", icon: <AppstoreOutlined aria-hidden /> },
+  { to: "/instances", name: "nav.instances", icon: <DesktopOutlined aria-hidden /> },
+  { to: "/wallet", name: "nav.wallet", icon: <WalletOutlined aria-hidden /> },
+  { to: "/settings", name: "nav.settings", icon: <SettingOutlined aria-hidden /> },
 ];
 
 const OPERATOR: Place[] = [
-  { to: "/operator/hosts", name: "nav.hosts", icon: <ClusterOutlined /> },
-  { to: "/operator/prices", name: "nav.prices", icon: <TagOutlined /> },
-  { to: "/operator/users", name: "nav.users", icon: <TeamOutlined /> },
-  { to: "/operator/audit", name: "nav.audit", icon: <AuditOutlined /> },
+  { to: "/operator/hosts", name: "nav.hosts", icon: <ClusterOutlined aria-hidden /> },
+  { to: "/operator/prices", name: "nav.prices", icon: <TagOutlined aria-hidden /> },
+  { to: "/operator/users", name: "nav.users", icon: <TeamOutlined aria-hidden /> },
+  { to: "/operator/audit", name: "nav.audit", icon: <AuditOutlined aria-hidden /> },
 ];
 
 function Places({ places }: { places: Place[] }) {
@@ -84,7 +84,7 @@ function Navigation() {
         <LanguageSwitch />
         <div className="row apart">
           <span className="soft small wrap-anywhere">{me?.account.login}</span>
-          <Button size="small" type="text" icon={<LogoutOutlined />} loading={logout.isPending} onClick={() => logout.mutate(undefined)}>
+          <Button size="small" type="text" icon={<LogoutOutlined aria-hidden />} loading={logout.isPending} onClick={() => logout.mutate(undefined)}>
             {say("nav.logout")}
           </Button>
         </div>
@@ -117,7 +117,7 @@ export function Shell() {
         <Navigation />
       </aside>
       <header className="shell-top">
-        <Button type="text" icon={<MenuOutlined />} aria-label={say("nav.menu")} onClick={() => setOpen(true)} />
+        <Button type="text" icon={<MenuOutlined aria-hidden />} aria-label={say("nav.menu")} onClick={() => setOpen(true)} />
         <Brand />
       </header>
       <Drawer open={isOpen} onClose={() => setOpen(false)} placement="left" width={272} title={say("brand")}>

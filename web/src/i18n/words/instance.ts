@@ -18,7 +18,7 @@ export const instance = {
   "instance.shape": ["{{count}} × {{model}}", "{{count}} × {{model}}"],
   "instance.back": ["All instances", "全部实例"],
 
-  "instance.reason.by": ["{{what}}, by {{actor}}: {{reason}}", "{{what}}，操作者 {{actor}}：{{reason}}"],
+  "instance.reason": ["Last: {{what}} · {{why}}", "最近：{{what}} · {{why}}"],
   "instance.runs_for": ["Running for", "已运行"],
   "instance.lasts": ["The wallet lasts", "余额还可用"],
   "instance.costs_now": ["Costs now", "当前费用"],

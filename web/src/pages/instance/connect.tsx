@@ -51,7 +51,7 @@ export function Connect({ view }: { view: InstanceView }) {
     <Panel
       title={say("connect.title")}
       actions={isRunning && (
-        <LinkButton to={`/instances/${view.id}/terminal`} icon={<CodeOutlined />}>{say("connect.terminal")}</LinkButton>
+        <LinkButton to={`/instances/${view.id}/terminal`} icon={<CodeOutlined aria-hidden />}>{say("connect.terminal")}</LinkButton>
       )}
     >
       <div className="stack tight">

@@ -39,11 +39,13 @@ function InstanceContent({ view, askedAt }: { view: InstanceView; askedAt: numbe
       {!view.settled && <Progress view={view} />}
       <Figures view={view} askedAt={askedAt} />
       <div className="columns half">
-        {view.observed !== "purged" && <Connect view={view} />}
+        <div className="stack">
+          {view.observed !== "purged" && <Connect view={view} />}
+          <Panel title={say("history.title")}>
+            <Loaded query={events}>{(found) => <History events={found} none={say("history.none")} />}</Loaded>
+          </Panel>
+        </div>
         <Machine view={view} />
-        <Panel title={say("history.title")}>
-          <Loaded query={events}>{(found) => <History events={found} none={say("history.none")} />}</Loaded>
-        </Panel>
       </div>
       <Bill id={view.id} />
       <p><Link to="/instances">{say("instance.back")}</Link></p>

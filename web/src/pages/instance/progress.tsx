@@ -27,7 +27,7 @@ export function Progress({ view }: { view: InstanceView }) {
       <ol className="steps" aria-live="polite">
         {phases.map((phase, index) => (
           <li key={phase} className={index < now ? "done" : index === now ? "now" : undefined} aria-current={index === now ? "step" : undefined}>
-            <span className="mark">{index < now ? <CheckOutlined /> : index === now ? <LoadingOutlined /> : "·"}</span>
+            <span className="mark">{index < now ? <CheckOutlined aria-hidden /> : index === now ? <LoadingOutlined aria-hidden /> : "·"}</span>
             {wordFor(say, "phase", phase)}
           </li>
         ))}

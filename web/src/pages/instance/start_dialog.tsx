@@ -13,6 +13,12 @@ import { useSettled } from "../../lib/use_settled";
 import { modelChoices } from "../market/offers";
 import { instanceCalls } from "./calls";
 
+/** Of its last run with cards: what one most likely wants again. */
+function useLastShape(view: InstanceView) {
+  const lines = useQuery(queries.statement({ instance: view.id })).data?.lines ?? [];
+  return [...lines].sort((a, b) => a.opened_at.localeCompare(b.opened_at)).findLast((line) => line.gpu_model);
+}
+
 export function StartDialog({ view, mode, onClose }: {
   view: InstanceView;
   mode: "on_demand" | "no_gpu";
@@ -21,10 +27,9 @@ export function StartDialog({ view, mode, onClose }: {
   const say = useSay();
   const offers = useQuery(queries.offers()).data ?? [];
   const choices = modelChoices(offers.filter((offer) => offer.host_id === view.host_id));
-  const [chosen, setChosen] = useState<ShapeValue>({
-    mode, model: view.gpu_model || undefined, count: Math.max(1, view.gpu_count),
-  });
-  const shape = { ...chosen, model: chosen.model ?? choices[0]?.model };
+  const last = useLastShape(view);
+  const [chosen, setChosen] = useState<ShapeValue>();
+  const shape: ShapeValue = chosen ?? { mode, model: last?.gpu_model ?? choices[0]?.model, count: last?.quantity ?? 1 };
   const request: StartRequest =
     mode === "no_gpu" ? { mode } : { mode, gpu_model: shape.model, gpu_count: shape.count };
   const quote = useQuery({ ...queries.startQuote(view.id, useSettled(request)), enabled: mode === "no_gpu" || !!shape.model });

@@ -2,6 +2,8 @@
 import { Alert } from "antd";
 import type { EventView, InstanceView } from "../../api/types";
 import { reasonText, wordFor } from "../../components/words";
+import { Moment } from "../../components/basics";
+import { whoAndWhy } from "../../components/history";
 import { Countdown } from "../../components/span";
 import { useSay } from "../../i18n";
 import { formatMoment } from "../../lib/time";
@@ -53,11 +55,7 @@ function LastReason({ view, events }: { view: InstanceView; events: EventView[] 
   if (!last || view.observed === "purged") return null;
   return (
     <p className="soft">
-      {say("instance.reason.by", {
-        what: wordFor(say, "event", last.kind),
-        actor: last.actor.startsWith("system:") ? say("brand") : last.actor,
-        reason: reasonText(say, last.reason),
-      })}
+      {say("instance.reason", { what: wordFor(say, "event", last.kind), why: whoAndWhy(say, last) })} · <Moment at={last.at} />
     </p>
   );
 }

@@ -30,7 +30,7 @@ export function LoginPage() {
     <Gate title={say("login.title")}>
       {from && from !== "/" && !login.error && <Alert type="info" message={say("login.ended")} />}
       {login.error && <ProblemAlert error={login.error} />}
-      <Form layout="vertical" requiredMark={false} onFinish={(entered: Entered) => login.mutate(entered)}>
+      <Form name="login" layout="vertical" requiredMark={false} onFinish={(entered: Entered) => login.mutate(entered)}>
         <Form.Item name="login" label={say("login.login")} rules={required}>
           <Input autoComplete="username" autoCapitalize="none" autoFocus />
         </Form.Item>

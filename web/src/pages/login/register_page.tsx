@@ -40,7 +40,7 @@ export function RegisterPage() {
   return (
     <Gate title={say("register.title")}>
       {act.error && <ProblemAlert error={act.error} />}
-      <Form layout="vertical" requiredMark={false} onFinish={(entered: Entered) => act.mutate(entered)}>
+      <Form name="register" layout="vertical" requiredMark={false} onFinish={(entered: Entered) => act.mutate(entered)}>
         <Form.Item name="login" label={say("login.login")} rules={[required]}>
           <Input autoComplete="username" autoCapitalize="none" autoFocus />
         </Form.Item>

@@ -96,7 +96,7 @@ export function AddUserDialog({ onClose }: { onClose(): void }) {
     >
       <div className="stack tight">
         {act.error && <ProblemAlert error={act.error} />}
-        <Form form={form} layout="vertical" requiredMark={false} initialValues={{ role: "renter" }} onFinish={(entered: NewUser) => act.mutate(entered)}>
+        <Form name="user" form={form} layout="vertical" requiredMark={false} initialValues={{ role: "renter" }} onFinish={(entered: NewUser) => act.mutate(entered)}>
           <Form.Item name="login" label={say("users.login")} rules={required}>
             <Input autoFocus autoComplete="off" autoCapitalize="none" />
           </Form.Item>

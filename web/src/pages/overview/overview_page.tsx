@@ -88,7 +88,7 @@ function Begin({ hasInstance }: { hasInstance: boolean }) {
       <ul className="steps">
         {steps.map((step) => (
           <li key={step.to} className={step.done ? "done" : "now"}>
-            <span className="mark">{step.done ? <CheckCircleOutlined /> : <RightCircleOutlined />}</span>
+            <span className="mark">{step.done ? <CheckCircleOutlined aria-hidden /> : <RightCircleOutlined aria-hidden />}</span>
             <span>
               {step.name}
               {!step.done && <> · <Link to={step.to}>{step.todo}</Link></>}

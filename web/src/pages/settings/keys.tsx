@@ -66,7 +66,7 @@ export function Keys() {
       <div className="stack">
         <List />
         {add.error && <ProblemAlert error={add.error} />}
-        <Form form={form} layout="vertical" requiredMark={false} onFinish={(entered: Entered) => add.mutate(entered)}>
+        <Form name="key" form={form} layout="vertical" requiredMark={false} onFinish={(entered: Entered) => add.mutate(entered)}>
           <Form.Item
             name="publicKey"
             label={say("keys.public")}

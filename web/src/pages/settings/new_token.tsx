@@ -47,6 +47,7 @@ export function NewToken({ onClose }: { onClose(): void }) {
         <div className="stack tight">
           {act.error && <ProblemAlert error={act.error} />}
           <Form
+            name="token"
             form={form}
             layout="vertical"
             requiredMark={false}

@@ -32,7 +32,7 @@ export function Password() {
     <Panel title={say("password.title")}>
       <div className="stack tight">
         {act.error && <ProblemAlert error={act.error} />}
-        <Form form={form} layout="vertical" requiredMark={false} onFinish={(entered: Entered) => act.mutate(entered)}>
+        <Form name="password" form={form} layout="vertical" requiredMark={false} onFinish={(entered: Entered) => act.mutate(entered)}>
           <input type="text" name="username" autoComplete="username" value={login ?? ""} readOnly hidden />
           <Form.Item name="old" label={say("password.old")} rules={rules}>
             <Input.Password autoComplete="current-password" />

@@ -75,7 +75,7 @@ function Terminals({ view }: { view: InstanceView }) {
             options={tabs.map((tab) => ({ value: tab.number, label: say("terminal.tab", { number: tab.number }) }))}
           />
         )}
-        <Button icon={<PlusOutlined />} disabled={view.observed !== "running"} onClick={open}>{say("terminal.new")}</Button>
+        <Button icon={<PlusOutlined aria-hidden />} disabled={view.observed !== "running"} onClick={open}>{say("terminal.new")}</Button>
         {current && (
           <>
             <span role="status"><Badge tone={TONE[current.state]}>{say(`terminal.${current.state}`)}</Badge></span>
