@@ -78,7 +78,6 @@ export const vocabulary = {
   "reason.released": ["released", "已释放"],
   "reason.login": ["login", "登录"],
   "reason.browser": ["in a browser", "浏览器"],
-  "reason.command": ["command line", "命令行"],
   "reason.registration": ["registration", "注册"],
 
   "card.free": ["free", "空闲"],
