@@ -17,6 +17,14 @@ constexpr int kStepsPerTurn = 8;
 // More than this many rounds at one instant never end.
 constexpr int kRoundsPerInstant = 2'000;
 
+constexpr int kWaitsAtOnce = 2;
+
+// Runs its body when the scope is left, by a crash too.
+struct Leave {
+  std::function<void()> body;
+  ~Leave() { body(); }
+};
+
 template <class T>
 T must(Result<T> result) {
   CHECK(result.has_value(), result ? "" : result.error().what.en);
@@ -97,10 +105,18 @@ class World::BetweenEngine final : public Engine {
 
   std::function<void(const InstanceId&)> between;
 
-  Result<std::vector<EngineHost>> hosts() override { return inner_.hosts(); }
-  Result<std::vector<EngineInstance>> list() override { return inner_.list(); }
-  Result<std::vector<std::string>> images() override { return inner_.images(); }
-  Result<bool> port_is_free(int port) override { return inner_.port_is_free(port); }
+  Result<std::vector<EngineHost>> hosts() override {
+    return amid({}, [&] { return inner_.hosts(); });
+  }
+  Result<std::vector<EngineInstance>> list() override {
+    return amid({}, [&] { return inner_.list(); });
+  }
+  Result<std::vector<std::string>> images() override {
+    return amid({}, [&] { return inner_.images(); });
+  }
+  Result<bool> port_is_free(int port) override {
+    return amid({}, [&] { return inner_.port_is_free(port); });
+  }
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override {
     return amid(id, [&] { return inner_.find(id); });
   }
@@ -158,6 +174,7 @@ World::World(const WorldOptions& options)
       looks_are_exact_(options.looks_are_exact),
       observe_every_(policy_.observe_interval) {
   crypto_init();
+  faults_.set_wait([this](Duration by) { wait(by); });
   begin();
   outside([&] {
     const auto first = must(plane_->accounts.ensure_first_operator("operator"));
@@ -173,9 +190,19 @@ World::~World() = default;
 
 void World::begin() {
   plane_.reset();
+  Timestamp known;
+  must(store_->read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(known, newest_instant(tx));
+    return {};
+  }));
+  const Timestamp wall = clock_.now() + wall_is_off_;
+  plane_clock_.begin(std::max(wall, known) - clock_.now());
+  next_look_ = now() + observe_every_;
+  next_claim_ = now();
+  not_before_ = now();
   plane_ = std::make_unique<ControlPlane>(Deps{.store = faulty_store_,
                                                .engine = *between_engine_,
-                                               .clock = clock_,
+                                               .clock = plane_clock_,
                                                .entropy = entropy_,
                                                .probe = probe_,
                                                .policy = policy_,
@@ -184,6 +211,33 @@ void World::begin() {
                                                .seal_key = seal_key_,
                                                .password_cost = PasswordCost::cheap});
   must(store_->write([](Tx& tx) { return tx.instances().unlock_operations(); }));
+}
+
+// A call of the engine takes its time, and the other threads go on.
+void World::wait(Duration by) {
+  if (waiting_ >= kWaitsAtOnce) return clock_.advance(by);
+  const std::map<OperationId, std::string> before = locks();
+  ++waiting_;
+  const Leave leave{[this] { --waiting_; }};
+  pass(by);
+  const std::map<OperationId, std::string> after = locks();
+  for (const auto& [operation, token] : before) {
+    const auto found = after.find(operation);
+    if (found == after.end() || found->second != token) ++taken_over_;
+  }
+}
+
+std::map<OperationId, std::string> World::locks() {
+  std::map<OperationId, std::string> tokens;
+  must(store_->read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const auto alive, tx.instances().alive());
+    for (const Instance& instance : alive) {
+      TRY_ASSIGN(const auto pending, tx.instances().pending_operation(instance.id));
+      if (pending && !pending->lock_token.empty()) tokens[pending->id] = pending->lock_token;
+    }
+    return {};
+  }));
+  return tokens;
 }
 
 void World::restart() {
@@ -213,8 +267,15 @@ Actor World::guest(const InstanceId& id) {
   return actor;
 }
 
+// A crash in a thread is the end of all of them: it passes through the calls that wait.
 bool World::run(const std::function<void()>& body) {
+  if (depth_ > 0) {
+    body();
+    return true;
+  }
   try {
+    ++depth_;
+    const Leave leave{[this] { --depth_; }};
     body();
     return true;
   } catch (const Crash&) {
@@ -226,9 +287,9 @@ bool World::run(const std::function<void()>& body) {
 void World::outside(const std::function<void()>& body) {
   auto between = std::move(between_engine_->between);
   between_engine_->between = nullptr;
-  faults_.set_active(false);
+  faults_.set_paused(true);
   body();
-  faults_.set_active(true);
+  faults_.set_paused(false);
   between_engine_->between = std::move(between);
 }
 
@@ -250,12 +311,25 @@ Status World::work() {
   return {};
 }
 
+// The loop has one thread: while it waits for the engine, nobody looks.
 Status World::look() {
-  if (now() < next_look_) return {};
+  if (now() < next_look_ || is_observing_) return {};
   next_look_ = now() + observe_every_;
+  is_observing_ = true;
+  const Leave leave{[this] { is_observing_ = false; }};
   static_cast<void>(plane_->observe.pass());  // its failures are news that did not come
   return {};
 }
+
+void World::work_one() { static_cast<void>(plane_->operations.run_one()); }
+
+void World::look_now() {
+  next_look_ = std::min(next_look_, now());
+  static_cast<void>(look());
+}
+
+void World::settle_now() { note(plane_->settle.pass()); }
+void World::reconcile_now() { note(plane_->reconcile.pass()); }
 
 void World::note(const Status& status) {
   if (status) return;
@@ -271,7 +345,8 @@ void World::act() {
 }
 
 Timestamp World::next_event() {
-  Timestamp next = next_look_;
+  // While a look waits for the engine, the next one does too.
+  Timestamp next = is_observing_ ? now() + observe_every_ : next_look_;
   must(store_->read([&](Tx& tx) -> Status {
     TRY_ASSIGN(const auto operation, tx.instances().next_operation_at());
     if (operation) next = std::min(next, *operation);
@@ -292,7 +367,9 @@ Duration World::between_looks(Duration by) const {
 
 void World::pass(Duration by) {
   const Timestamp until = now() + by;
+  const Duration observe_before = observe_every_;
   observe_every_ = between_looks(by);
+  const Leave leave{[&] { observe_every_ = observe_before; }};
   int rounds = 0;
   Timestamp instant = now();
   do {
@@ -302,11 +379,10 @@ void World::pass(Duration by) {
     instant = now();
     if (++rounds > kRoundsPerInstant) broken_.push_back("something is due for ever");
     if (!broken_.empty() || next > until || now() > until) break;
-    clock_.set(std::max(next, now()));
+    clock_.advance(std::max(next - now(), Duration{}));
   } while (true);
-  if (now() < until) clock_.set(until);
-  observe_every_ = policy_.observe_interval;
-  next_look_ = std::min(next_look_, now() + observe_every_);
+  if (now() < until) clock_.advance(until - now());
+  next_look_ = std::min(next_look_, now() + observe_before);
 }
 
 void World::sleep(Duration by) { clock_.advance(by); }

@@ -19,8 +19,7 @@ namespace cardhour {
 // Where instances are reached, and what numbers they get on a host.
 struct NetworkPlan {
   std::string ssh_address = "127.0.0.1";  // what renters connect to; empty: there is no shell
-  int ssh_port_first = 22000;
-  int ssh_port_last = 29999;
+  PortRange ssh_ports;
   std::string subnet = "10.177.0.0";  // a /16; .0.1 is the bridge, instances from .1.0
   int64_t ipv4_first = 256;           // index into the subnet
   int64_t ipv4_last = 65'000;

@@ -1,5 +1,7 @@
 #include "app/events.h"
 
+#include <algorithm>
+
 namespace cardhour {
 namespace {
 
@@ -20,6 +22,15 @@ Status record(Tx& tx, const Instance& instance, Timestamp at, const std::string&
 Status record(Tx& tx, const AccountId& account, Timestamp at, const std::string& kind,
               const std::string& actor, const std::string& reason, const std::string& detail) {
   return tx.events().append(Event{0, at, account, std::nullopt, kind, actor, reason, detail});
+}
+
+Result<Timestamp> newest_instant(Tx& tx) {
+  Timestamp newest;
+  TRY_ASSIGN(const auto events, tx.events().latest(std::nullopt, std::nullopt, 1));
+  for (const Event& event : events) newest = std::max(newest, event.at);
+  TRY_ASSIGN(const auto hosts, tx.hosts().all());
+  for (const Host& host : hosts) newest = std::max(newest, host.last_seen_at);
+  return newest;
 }
 
 Result<std::vector<Event>> Events::after(const Actor& actor, const Query& query, int64_t seq,

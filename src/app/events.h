@@ -18,6 +18,10 @@ Status record(Tx& tx, const Instance& instance, Timestamp at, const std::string&
 Status record(Tx& tx, const AccountId& account, Timestamp at, const std::string& kind,
               const std::string& actor, const std::string& reason, const std::string& detail = {});
 
+// The latest instant that the database knows of: a process never begins before it, whatever
+// the wall clock says, so that nothing is used twice and what is due stays due.
+Result<Timestamp> newest_instant(Tx& tx);
+
 class Events {
  public:
   explicit Events(const Deps& deps) : deps_(deps) {}

@@ -115,8 +115,8 @@ Result<std::vector<int>> bindable_ports(const Deps& deps) {
     return {};
   }));
   std::vector<int> ports;
-  for (int port = deps.network.ssh_port_first;
-       port <= deps.network.ssh_port_last && ports.size() < kCandidates; ++port) {
+  for (int port = deps.network.ssh_ports.first;
+       port <= deps.network.ssh_ports.last && ports.size() < kCandidates; ++port) {
     if (taken.contains(port)) continue;
     TRY_ASSIGN(const bool free, deps.engine.port_is_free(port));
     if (free) ports.push_back(port);

@@ -78,6 +78,7 @@ Status finish(Tx& tx, Operation& operation, OperationState state) {
 }
 
 void go_to(Operation& operation, Step step, Timestamp now) {
+  CHECK(has_step(operation.kind, step), "a step that its kind of operation does not have");
   operation.step = step;
   operation.attempt = 0;
   operation.not_before = now;

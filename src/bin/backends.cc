@@ -8,7 +8,6 @@
 #include "adapters/gpu/simulated_cards.h"
 #include "adapters/incus/incus_engine.h"
 #include "adapters/sim/sim_engine.h"
-#include "app/deps.h"
 
 namespace cardhour {
 namespace {
@@ -44,7 +43,7 @@ Result<std::unique_ptr<Engine>> make_sim_engine(Clock& clock, GpuProbe& probe) {
   return std::make_unique<SimEngine>(clock, std::vector<SimHost>{host}, std::move(options));
 }
 
-std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
+std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options, const PortRange& ssh_ports,
                                           const std::string& state_dir) {
   IncusOptions incus;
   incus.socket = options.incus_socket;
@@ -54,9 +53,8 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
   incus.deployment = options.deployment;
   incus.subnet = options.gateway() + "/16";
   incus.ssh_listen = options.ssh_listen;
-  const NetworkPlan plan;
-  incus.ssh_port_first = plan.ssh_port_first;
-  incus.ssh_port_last = plan.ssh_port_last;
+  incus.ssh_port_first = ssh_ports.first;
+  incus.ssh_port_last = ssh_ports.last;
   incus.allow = options.allow;
   incus.guest_dir = options.guest_dir;
   incus.state_dir = state_dir;
@@ -69,14 +67,14 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
 
 }  // namespace
 
-Result<Backends> make_backends(const ServeOptions& options, Clock& clock,
-                               const std::string& state_dir) {
+Result<Backends> make_backends(const ServeOptions& options, const PortRange& ssh_ports,
+                               Clock& clock, const std::string& state_dir) {
   Backends backends;
   TRY_ASSIGN(backends.probe, make_probe(options));
   if (options.engine == ServeOptions::EngineKind::sim) {
     TRY_ASSIGN(backends.engine, make_sim_engine(clock, *backends.probe));
   } else {
-    backends.engine = make_incus_engine(options, state_dir);
+    backends.engine = make_incus_engine(options, ssh_ports, state_dir);
   }
   return backends;
 }

@@ -19,7 +19,7 @@ struct Backends {
 };
 
 // `state_dir` is for what the engine's adapter keeps.
-Result<Backends> make_backends(const ServeOptions& options, Clock& clock,
-                               const std::string& state_dir);
+Result<Backends> make_backends(const ServeOptions& options, const PortRange& ssh_ports,
+                               Clock& clock, const std::string& state_dir);
 
 }  // namespace cardhour

@@ -85,8 +85,9 @@ std::variant<ServeOptions, int> parse(std::vector<std::string> words) {
 }
 
 TEST(ServeOptions, UnderstandsWhatIsTyped) {
-  const auto parsed = parse({"--gpus", "sim:4xA100-80G", "--subnet", "10.99.0.0/16", "--listen",
-                             "0.0.0.0:443", "--registration", "invitation"});
+  const auto parsed =
+      parse({"--gpus", "sim:4xA100-80G", "--subnet", "10.99.0.0/16", "--listen", "0.0.0.0:443",
+             "--registration", "invitation", "--ssh-ports", "30000-30099"});
   const auto* options = std::get_if<ServeOptions>(&parsed);
   ASSERT_NE(options, nullptr);
   EXPECT_EQ(options->gpus, ServeOptions::GpuKind::sim);
@@ -96,6 +97,7 @@ TEST(ServeOptions, UnderstandsWhatIsTyped) {
   EXPECT_EQ(options->guest_listen->address, "10.99.0.1");
   EXPECT_EQ(options->registration, Registration::invitation);
   EXPECT_EQ(options->ssh_listen, options->ssh_address);
+  EXPECT_EQ(options->ssh_ports, (PortRange{30'000, 30'099}));
 }
 
 TEST(ServeOptions, TheSimulatedEngineHasNoGuests) {
@@ -114,6 +116,8 @@ TEST(ServeOptions, RefusesWhatCannotBe) {
       {"--engine", "docker"},
       {"--registration", "everybody"},
       {"--listen", "nonsense"},
+      {"--ssh-ports", "22000"},
+      {"--ssh-ports", "300-400"},
       {"--no-such-option"},
       {"stray"},
   };
@@ -163,7 +167,7 @@ TEST(Background, CarriesARentThroughAndStops) {
   auto parsed = parse(
       {"--engine", "sim", "--gpus", "sim:2xRTX4090", "--sim-library", CARDHOUR_NVML_SIM_LIBRARY});
   auto& options = std::get<ServeOptions>(parsed);
-  const auto backends = make_backends(options, clock, "");
+  const auto backends = make_backends(options, PortRange{}, clock, "");
   ASSERT_TRUE(backends) << backends.error().what.en;
   const auto store = open_sqlite(":memory:");
   ASSERT_TRUE(store);

@@ -11,6 +11,7 @@
 #include "adapters/http/api/endpoints.h"
 #include "adapters/sql/backup.h"
 #include "adapters/sql/connection.h"
+#include "bin/crash_points.h"
 #include "bin/data_dir.h"
 #include "bin/docs.h"
 #include "bin/serve.h"
@@ -40,6 +41,11 @@ int docs(std::string_view topic) {
     return document ? print(*document) : failed("docs", document.error());
   }
   if (topic == "states") return print(lifecycle_markdown());
+  if (topic == "crash-points") {  // for the tests that go through them
+    std::string lines;
+    for (const std::string& point : crash_points()) lines += point + "\n";
+    return print(lines);
+  }
   std::fputs("usage: cardhour docs openapi|states\n", stderr);
   return kUsage;
 }

@@ -12,6 +12,7 @@
 
 #include "adapters/files/catalog_file.h"
 #include "adapters/files/policy_file.h"
+#include "adapters/files/presets_file.h"
 #include "adapters/http/api/endpoints.h"
 #include "adapters/http/console.h"
 #include "adapters/http/event_hub.h"
@@ -24,6 +25,7 @@
 #include "base/limits.h"
 #include "bin/backends.h"
 #include "bin/background.h"
+#include "bin/crash_points.h"
 #include "bin/data_dir.h"
 #include "bin/log.h"
 #include "bin/serve_options.h"
@@ -43,12 +45,16 @@ Result<Settings> load_settings(const ServeOptions& options) {
   Settings settings;
   TRY(load_policy(options.config, settings.policy));
   if (options.registration) settings.policy.registration = *options.registration;
-  TRY_ASSIGN(settings.catalog, load_catalog(options.catalog + "/gpu-models.toml"));
+  if (options.ssh_ports) settings.policy.ssh_ports = *options.ssh_ports;
+  TRY_ASSIGN(const Catalog models, load_catalog(options.catalog + "/gpu-models.toml"));
+  TRY_ASSIGN(auto presets, load_presets(options.catalog + "/model-presets.toml"));
+  settings.catalog = Catalog(models.models(), std::move(presets));
   TRY_ASSIGN(settings.default_prices,
              load_prices(options.catalog + "/prices.toml", settings.catalog));
   const bool shell = options.engine == ServeOptions::EngineKind::incus;
   if (shell) settings.network.ssh_address = options.ssh_address;
   if (!shell) settings.network.ssh_address.clear();
+  settings.network.ssh_ports = settings.policy.ssh_ports;
   settings.network.subnet = options.subnet_prefix() + ".0.0";
   settings.network.idmap_first = 1;  // the first 65536 ids are the daemon's own default
   return settings;
@@ -154,19 +160,38 @@ void wait_for_signal(const sigset_t& signals) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+Result<Timestamp> known_instant(Store& store) {
+  Timestamp known;
+  TRY(store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(known, newest_instant(tx));
+    return {};
+  }));
+  return known;
+}
+
 Status serve(const ServeOptions& options, const sigset_t& signals) {
-  SystemClock clock;
   SystemEntropy entropy;
   TRY_ASSIGN(const Settings settings, load_settings(options));
   TRY_ASSIGN(DataDir data, DataDir::open(options.data));
   TRY_ASSIGN(const SealKey seal_key, data.secret_key(entropy));
   TRY_ASSIGN(const auto store, open_sqlite(data.database()));
-  TRY_ASSIGN(const Backends backends, make_backends(options, clock, data.engine_state()));
+  TRY_ASSIGN(const Timestamp known, known_instant(*store));
+  SystemClock clock(known);
+  TRY_ASSIGN(const Backends backends,
+             make_backends(options, settings.network.ssh_ports, clock, data.engine_state()));
 
   http::EventHub hub;
   Hint hint;
-  Deps deps{*store,           *backends.engine, clock,   entropy, *backends.probe, settings.policy,
-            settings.catalog, settings.network, seal_key};
+  TRY_ASSIGN(const auto crash, crash_points_from_environment(*store, *backends.engine));
+  Deps deps{crash ? crash->store() : static_cast<Store&>(*store),
+            crash ? crash->engine() : *backends.engine,
+            clock,
+            entropy,
+            *backends.probe,
+            settings.policy,
+            settings.catalog,
+            settings.network,
+            seal_key};
   deps.changed = [&hub, &hint] {
     hint.raise();
     hub.notify();

@@ -83,6 +83,7 @@ std::vector<Command> all_commands() {
   std::vector<Command> commands;
   add_account_commands(commands);
   add_market_commands(commands);
+  add_estimate_commands(commands);
   add_rent_commands(commands);
   add_instance_commands(commands);
   add_lifecycle_commands(commands);

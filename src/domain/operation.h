@@ -7,6 +7,7 @@
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/id.h"
@@ -61,6 +62,9 @@ BOOST_DESCRIBE_STRUCT(Operation, (),
 // and where the reconcile loop looks after what was forgotten.
 std::optional<OperationKind> needed_operation(const Instance& instance);
 Step first_step(OperationKind kind, const Instance& instance);
+// Where an operation of the kind can be, in order: the table that crash tests go through.
+std::span<const Step> steps_of(OperationKind kind);
+bool has_step(OperationKind kind, Step step);
 // How long to wait before attempt n+1 of a step: 1 s doubling to 30 s.
 Duration backoff(int attempt);
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/enum_text.h"
+#include "sim/edges.h"
 #include "tests/scenarios/words.h"
 
 namespace cardhour {
@@ -20,28 +21,6 @@ WorldOptions calm_world() {
   return options;
 }
 
-// The edge that an event tells of, by the state before it.
-std::optional<LifecycleEvent> edge_of(Observed before, const Event& event,
-                                      const std::string& word) {
-  const bool failed = event.reason == "start_failed" || event.reason == "restart_failed";
-  if (word == "starting") {
-    return before == Observed::running ? LifecycleEvent::switch_shape : LifecycleEvent::start;
-  }
-  if (word == "running") return LifecycleEvent::ready;
-  if (word == "stopping") return failed ? LifecycleEvent::fail : LifecycleEvent::stop;
-  if (word == "releasing") return LifecycleEvent::release;
-  if (word == "in_bin") {
-    return before == Observed::stopped ? LifecycleEvent::release : LifecycleEvent::stopped;
-  }
-  if (word == "stopped") {
-    return before == Observed::running ? LifecycleEvent::vanish : LifecycleEvent::stopped;
-  }
-  if (word == "stray") return LifecycleEvent::stray;
-  if (word == "restored") return LifecycleEvent::restore;
-  if (word == "purged") return LifecycleEvent::purged;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Scenario::Scenario() : world_(calm_world()) { actors_["operator"] = world_.admin(); }
@@ -50,6 +29,10 @@ std::vector<std::string> Scenario::run(const std::string& line) {
   printed_.clear();
   const Words words = split_words(line);
   CHECK(!words.empty(), "a command");
+  if (run_time(words)) {
+    print_events();
+    return printed_;
+  }
   const bool lived = world_.run([&] {
     if (run_world(words)) return;
     CHECK(words.size() >= 2, line);
@@ -58,6 +41,22 @@ std::vector<std::string> Scenario::run(const std::string& line) {
   if (!lived) say("no answer: the process died, and another one began");
   print_events();
   return printed_;
+}
+
+// Time is no call: each loop and worker in it may crash and begin anew.
+bool Scenario::run_time(const Words& words) {
+  const std::string& verb = words[0];
+  if (verb == "advance") {
+    world_.pass(duration_of(words.at(1)));
+  } else if (verb == "until") {
+    world_.pass(clock_time(words.at(1), world_.now()) - world_.now());
+  } else if (verb == "down") {
+    world_.sleep(duration_of(words.at(1)));
+    world_.restart();
+  } else {
+    return false;
+  }
+  return true;
 }
 
 bool Scenario::run_world(const Words& words) {
@@ -74,13 +73,6 @@ bool Scenario::run_world(const Words& words) {
         money_of(words.at(2)))));
   } else if (verb == "policy") {
     run_policy(words);
-  } else if (verb == "advance") {
-    world_.pass(duration_of(words.at(1)));
-  } else if (verb == "until") {
-    world_.pass(clock_time(words.at(1), world_.now()) - world_.now());
-  } else if (verb == "down") {
-    world_.sleep(duration_of(words.at(1)));
-    world_.restart();
   } else if (verb == "guest") {
     guest(words);
   } else if (verb == "outside") {
@@ -337,7 +329,7 @@ void Scenario::follow(const Event& event) {
   }
   const std::string word = event.kind.substr(prefix.size());
   Observed& state = states_[*event.instance_id];
-  if (const auto edge = edge_of(state, event, word)) {
+  if (const auto edge = edge_of(state, event)) {
     edges_.emplace(state, *edge);
     state = next_state(state, *edge).value_or(state);
   }

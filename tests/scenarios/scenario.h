@@ -27,6 +27,7 @@ class Scenario {
  private:
   using Words = std::vector<std::string>;
 
+  bool run_time(const Words& words);
   bool run_world(const Words& words);
   void run_renter(const std::string& who, const Words& words);
   void run_outside(const Words& words);

@@ -44,6 +44,12 @@ bin = "3d"
 no_gpu_millicores = 1000
 no_gpu_memory = "4G"
 data_disk = "100G"
+[network]
+ssh_ports = "30000-30999"
+[backup]
+directory = "/srv/backups"
+interval = "6h"
+keep = 28
 [accounts]
 registration = "invitation"
 session = "12h"
@@ -58,6 +64,10 @@ cards = 16
   EXPECT_EQ(policy.arrears_notice, minutes(20));
   EXPECT_EQ(policy.ready_timeout, minutes(3));
   EXPECT_EQ(policy.start_attempts, 5);
+  EXPECT_EQ(policy.ssh_ports, (PortRange{30'000, 30'999}));
+  EXPECT_EQ(policy.backup_directory, "/srv/backups");
+  EXPECT_EQ(policy.backup_interval, hours(6));
+  EXPECT_EQ(policy.backup_keep, 28);
   EXPECT_EQ(policy.bin, days(3));
   EXPECT_EQ(policy.no_gpu_memory_bytes, 4 * kGiB);
   EXPECT_EQ(policy.data_disk_bytes, 100 * kGiB);

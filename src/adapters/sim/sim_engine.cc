@@ -331,6 +331,15 @@ void SimEngine::add_foreign(const std::string& name) {
   foreign_.insert(name);
 }
 
+void SimEngine::add_unknown(const InstanceId& id) {
+  const std::lock_guard lock(mutex_);
+  Object& object = objects_[id];
+  object.spec.id = id;
+  object.is_finished = true;
+  object.is_on = true;
+  object.run = "run-" + std::to_string(++runs_);
+}
+
 void SimEngine::take_port(int port) {
   const std::lock_guard lock(mutex_);
   taken_ports_.insert(port);
@@ -342,6 +351,15 @@ void SimEngine::reboot_host() {
     object.start_ends_at.reset();
     object.stop_ends_at.reset();
     switch_off(object, Duration{});
+  }
+}
+
+void SimEngine::swap_pci_addresses() {
+  const std::lock_guard lock(mutex_);
+  for (SimHost& host : hosts_) {
+    if (host.cards.empty()) continue;
+    std::string carried = host.cards.back().pci_address;
+    for (ProbedCard& card : host.cards) std::swap(card.pci_address, carried);
   }
 }
 
@@ -417,6 +435,11 @@ std::vector<std::string> SimEngine::leftovers() {
     if (!objects_.contains(id)) result.push_back("data disk " + id.text);
   }
   return result;
+}
+
+bool SimEngine::exists(const InstanceId& id) const {
+  const std::lock_guard lock(mutex_);
+  return objects_.contains(id);
 }
 
 std::vector<std::string> SimEngine::foreign() {

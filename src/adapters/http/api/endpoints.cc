@@ -10,6 +10,7 @@ std::vector<Endpoint> make_endpoints(ControlPlane& plane) {
   std::vector<Endpoint> endpoints;
   add_auth_endpoints(plane, endpoints);
   add_market_endpoints(plane, endpoints);
+  add_estimate_endpoints(plane, endpoints);
   add_instance_endpoints(plane, endpoints);
   add_wallet_endpoints(plane, endpoints);
   add_event_endpoints(plane, endpoints);

@@ -18,6 +18,7 @@ namespace cardhour::http {
 // Adds the rows of one resource.
 void add_auth_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_market_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_estimate_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_instance_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_wallet_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_event_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
