@@ -22,9 +22,8 @@ import world as worlds  # noqa: E402
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 POLICY = '[accounts]\nregistration = "open"\n'
-# The rare ones: whoever has little is warned at once; a start never gets ready in time.
+# The rare one: whoever has little is warned at once.
 POOR = POLICY + '[money]\narrears_notice = "3h"\narrears_notice_withdrawn = "4h"\n'
-FAULTY = POLICY + '[instances]\nready_timeout = "1s"\n'
 CLOSED = '[accounts]\nregistration = "closed"\n'
 
 
@@ -54,6 +53,26 @@ class ConsoleWorld(worlds.World):
         self.server.words = lambda: [*usual(), "--console", str(ROOT / "web" / "dist")]
 
 
+def lose_an_instance(server):
+    """renter1 of this server has an instance that ended outside of Cardhour: the simulated engine
+    lives in the process, and is empty after a kill."""
+    def call(token, method, path, body):
+        answer = server.call(method, f"/api/v1{path}", body, token, {"Idempotency-Key": worlds.unique()})
+        assert answer.status in (200, 201), answer
+        return answer.json
+
+    renter = {"login": "renter1", "password": "password of renter1"}
+    operator = call(None, "POST", "/auth/login", {"login": "admin", "password": server.operator_password})["token"]
+    call(operator, "POST", "/admin/accounts", renter)
+    call(operator, "POST", "/admin/topups", {"account": "renter1", "amount": "20"})
+    token = call(None, "POST", "/auth/login", renter)["token"]
+    worlds.wait_until("the cards are seen", lambda: call(token, "GET", "/offers", None)["items"])
+    made = call(token, "POST", "/instances?wait=30s", {"gpu_model": "rtx-4090", "name": "broken"})
+    server.kill()
+    server.start()
+    worlds.wait_until("the loss is seen", lambda: call(token, "GET", f"/instances/{made['id']}", None).get("fault"))
+
+
 def say(text):
     print(text, flush=True)
 
@@ -70,10 +89,11 @@ def browse(servers, engine, names):
 def on_sim(build, names):
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="che2e"))
     servers = {name: SimServer(build, scratch, name, policy, **more) for name, policy, more in (
-        ("main", POLICY, {}), ("poor", POOR, {}), ("faulty", FAULTY, {}), ("closed", CLOSED, {"cards": "1xRTX4090"}))}
+        ("main", POLICY, {}), ("poor", POOR, {}), ("faulty", POLICY, {}), ("closed", CLOSED, {"cards": "1xRTX4090"}))}
     try:
         for server in servers.values():
             server.start()
+        lose_an_instance(servers["faulty"])
         return browse(servers, "sim", names)
     finally:
         for server in servers.values():

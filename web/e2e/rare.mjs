@@ -1,4 +1,5 @@
 // What does not happen every day.
+import assert from "node:assert/strict";
 import { Tenant, unique } from "./api.mjs";
 import { server, wasQuiet } from "./browser.mjs";
 import { go, isState, logIn } from "./steps.mjs";
@@ -48,15 +49,19 @@ export const a_notice_counts_down = (browser) =>
     await renter.call("POST", `/instances/${view.id}/stop?wait=30s`);
   });
 
-export const a_failed_start_says_why_and_costs_nothing = (browser) =>
-  inBoth(browser, server("faulty"), "20", async ({ page, renter, say }) => {
-    const view = await renter.rent({ gpu_model: "rtx-4090", name: "broken" });
-    await page.goto(`/instances/${view.id}`);
+export async function a_fault_says_what_happened_and_what_to_do(browser) {
+  for (const lang of ["en", "zh"]) {
+    const say = speak(lang);
+    const page = await browser.page({ lang, at: server("faulty") });
+    await logIn(page, lang, { login: "renter1", password: "password of renter1" }); // see run.py
+    await page.getByRole("link", { name: "broken" }).first().click();
     await isState(page, say.stopped);
-    await page.getByRole("alert").filter({ hasText: /SSH/ }).waitFor();
-    await page.goto("/");
-    await page.getByRole("link", { name: "broken" }).first().waitFor();
-  });
+    const text = await page.getByRole("alert").first().innerText();
+    assert.match(text, lang === "zh" ? /\p{Script=Han}/u : /outside|stopped/);
+    assert.ok(text.trim().includes("\n"), "what happened, and what to do");
+    wasQuiet(page);
+  }
+}
 
 // The simulated engine cannot be silenced from outside: the server's answer is changed on its way.
 export const a_silent_host_is_explained = (browser) =>

@@ -9,7 +9,8 @@ import { reasonText, wordFor } from "./words";
 export function whoAndWhy(say: Say, event: EventView): string {
   const actor = event.actor.startsWith("system:") ? say("brand") : event.actor;
   const reason = reasonText(say, event.reason);
-  return reason === wordFor(say, "event", event.kind) ? actor : say("history.by", { actor, reason });
+  const repeats = event.reason === "ready" || event.kind.endsWith(`.${event.reason}`);
+  return repeats ? actor : say("history.by", { actor, reason });
 }
 
 export function History(props: { events: EventView[]; instances?: InstanceView[] | undefined; none: string }) {

@@ -79,6 +79,7 @@ export const common = {
   "span.days": ["{{days}} d {{hours}} h", "{{days}} 天 {{hours}} 小时"],
   "span.hours": ["{{hours}} h {{minutes}} min", "{{hours}} 小时 {{minutes}} 分"],
   "span.minutes": ["{{minutes}} min {{seconds}} s", "{{minutes}} 分 {{seconds}} 秒"],
+  "span.exact": ["{{hours}} h {{minutes}} min {{seconds}} s", "{{hours}} 小时 {{minutes}} 分 {{seconds}} 秒"],
   "span.seconds": ["{{seconds}} s", "{{seconds}} 秒"],
 
   "overview.title": ["Overview", "总览"],

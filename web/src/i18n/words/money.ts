@@ -37,6 +37,7 @@ export const money = {
   "transactions.none": ["No transactions yet.", "暂无流水。"],
   "transactions.when": ["When", "时间"],
   "transactions.what": ["What", "类型"],
+  "transactions.instance": ["Instance", "实例"],
   "transactions.note": ["Note", "备注"],
   "transactions.by": ["By", "操作者"],
   "transactions.amount": ["Amount", "金额"],

@@ -9,7 +9,7 @@ import { DataTable, type Column } from "../../components/data_table";
 import { reasonText, wordFor } from "../../components/words";
 import { useSay, type Say } from "../../i18n";
 
-const PAGE = 100;
+const PAGE = 50;
 const REFRESH_MS = 10_000;
 
 function columns(say: Say, loginOf: (id: string | undefined) => string): Column<EventView>[] {

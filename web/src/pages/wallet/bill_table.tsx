@@ -5,7 +5,7 @@ import { Balance, Exact, PerHour, useCurrency } from "../../components/amount";
 import { Badge, Moment } from "../../components/basics";
 import { DataTable, type Column } from "../../components/data_table";
 import { useModelName } from "../../components/shape";
-import { spanText } from "../../components/span";
+import { exactSpan } from "../../components/span";
 import { reasonText } from "../../components/words";
 import { useSay, type Say } from "../../i18n";
 import { formatExact, toMicro } from "../../lib/money";
@@ -23,6 +23,7 @@ function What({ line }: { line: BillLineView }) {
 
 function Why({ line }: { line: BillLineView }) {
   const say = useSay();
+  if (line.meter === "minimum") return <span className="small">{reasonText(say, line.open_cause)}</span>;
   const end = line.close_cause ? reasonText(say, line.close_cause) : say("bill.open");
   return <span className="small">{reasonText(say, line.open_cause)} → {end}</span>;
 }
@@ -34,13 +35,15 @@ function How({ line }: { line: BillLineView }) {
   if (!explain) return null;
   return (
     <>
-      <div className="small figure">
-        {say("bill.how.value", {
-          quantity: line.quantity,
-          rate: formatExact(toMicro(line.rate_per_hour), currency),
-          span: spanText(say, explain.charged_ms),
-        })}
-      </div>
+      {line.meter !== "minimum" && (
+        <div className="small figure">
+          {say("bill.how.value", {
+            quantity: line.quantity,
+            rate: formatExact(toMicro(line.rate_per_hour), currency),
+            span: exactSpan(say, explain.charged_ms),
+          })}
+        </div>
+      )}
       <Badge tone={explain.agrees ? "good" : "bad"}>{say(explain.agrees ? "bill.line.agrees" : "bill.line.differs")}</Badge>
     </>
   );
@@ -60,7 +63,7 @@ function columns(say: Say, withInstance: boolean, explained: boolean): Column<Bi
       value: (line) => (line.closed_at ? <Moment at={line.closed_at} /> : <Badge tone="good">{say("bill.open")}</Badge>),
     },
     { name: say("bill.why"), value: (line) => <Why line={line} /> },
-    { name: say("bill.rate"), end: true, value: (line) => <PerHour value={line.rate_per_hour} /> },
+    { name: say("bill.rate"), end: true, value: (line) => line.meter !== "minimum" && <PerHour value={line.rate_per_hour} /> },
     explained && { name: say("bill.how"), value: (line) => <How line={line} /> },
     { name: say("bill.amount"), end: true, value: (line) => <Exact value={line.amount} /> },
   ];

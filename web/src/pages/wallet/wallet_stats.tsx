@@ -12,7 +12,7 @@ export function WalletStats({ whole = false }: { whole?: boolean }) {
   return (
     <Loaded query={wallet}>
       {(view) => (
-        <div className="tiles">
+        <div className={whole ? "tiles three" : "tiles"}>
           <Stat name={say("wallet.available")} value={<Balance value={view.available} />} note={whole && say("wallet.available.note")} />
           <Stat name={say("wallet.burn")} value={<PerHour value={view.burn_per_hour} />} />
           <Stat
