@@ -10,6 +10,7 @@
 
 #include "sim/invariants.h"
 #include "sim/paths.h"
+#include "sim/restore.h"
 #include "sim/workload.h"
 #include "sim/world.h"
 
@@ -122,7 +123,10 @@ int simulate(const Options& options) {
     const uint64_t seed = options.first_seed + static_cast<uint64_t>(i);
     place().seed = seed;
     Paths of_life;
-    const Life life = live(options, seed, of_life);
+    Life life = live(options, seed, of_life);
+    if (life.broken.empty()) {
+      life.broken = live_through_restore(seed, options.faults, of_life);
+    }
     paths.add(of_life);
     (life.broken.empty() ? passed : failed) += 1;
     for (const std::string& what : life.broken) {
