@@ -148,12 +148,13 @@ Status adopt_instance(Tx& tx, const Deps& deps, const EngineObject& object,
   if (row) return {};
   TRY_ASSIGN(const auto hosts, tx.hosts().all());
   if (hosts.empty()) return fail(ErrorCode::conflict, Text{"no host is known", "没有已知的主机"});
+  const Host& host = *std::ranges::max_element(hosts, {}, &Host::last_seen_at);
   Instance instance;
   instance.id = object.spec.id;
   TRY_ASSIGN(instance.account_id, holder_of(tx, object.spec.account));
   instance.name = "adopted-" + instance.id.text.substr(1, 4);
   instance.image = object.spec.image;
-  instance.host_id = hosts.front().id;
+  instance.host_id = host.id;
   instance.system_disk_bytes = object.spec.system_disk_bytes;
   instance.data_disk_bytes = object.spec.data_disk_bytes;
   instance.nesting = object.spec.nesting;

@@ -144,6 +144,9 @@ TEST_F(RestoreTest, PutsTheBackupInPlaceAndKeepsWhatWasThere) {
 
 TEST_F(RestoreTest, ADamagedPresentDatabaseIsNoHindrance) {
   populate("early");
+  // Nor is what a restore left that was cut off.
+  std::ofstream(path_ + "/cardhour.db.restoring") << "half";
+  std::ofstream(path_ + "/cardhour.db.restoring-wal") << "half a log";
   std::ofstream(path_ + "/cardhour.db", std::ios::trunc) << "damaged";
   ASSERT_TRUE(restore_database(path_, scratch_ + "/early.db"));
   EXPECT_TRUE(has(path_ + "/cardhour.db", "early"));

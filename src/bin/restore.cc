@@ -39,6 +39,18 @@ Status flush(const std::string& path, int flags) {
   return flushed ? Status() : Status(unusable(path, std::strerror(why)));
 }
 
+// Whoever restores, it is the directory's owner who runs the server. Only root can give away.
+void give_to_owner_of(const std::string& directory, const std::string& file) {
+  struct stat owner {};
+  if (::stat(directory.c_str(), &owner) != 0) return;
+  static_cast<void>(!::chown(file.c_str(), owner.st_uid, owner.st_gid));
+}
+
+void remove_with_log(const std::string& database) {
+  ::unlink(database.c_str());
+  for (const std::string& ending : kBeside) ::unlink((database + ending).c_str());
+}
+
 // A copy for its owner alone, on the disk.
 Status copy_file(const std::string& from, const std::string& to, fs::copy_options how) {
   std::error_code error;
@@ -46,6 +58,7 @@ Status copy_file(const std::string& from, const std::string& to, fs::copy_option
     return unusable(error ? from : to, error ? error.message() : "it exists");
   }
   if (::chmod(to.c_str(), 0600) != 0) return unusable(to, std::strerror(errno));
+  give_to_owner_of(fs::path(to).parent_path().string(), to);
   return flush(to, O_RDWR);
 }
 
@@ -108,7 +121,8 @@ Status put_in_place(const std::string& prepared, const std::string& database) {
 
 Status prepare(const std::string& file, const std::string& prepared, const SealKey& key,
                Timestamp now) {
-  TRY(copy_file(file, prepared, fs::copy_options::overwrite_existing));
+  remove_with_log(prepared);  // of a restore that was cut off
+  TRY(copy_file(file, prepared, fs::copy_options::none));
   TRY(sql::prepare_restored(
       prepared, Restore{now, fs::path(file).filename().string(), std::nullopt, std::nullopt}));
   return check_key(prepared, key);
@@ -133,9 +147,7 @@ Result<Text> restore_database(const std::string& data_dir, const std::string& fi
   const std::string prepared = database + ".restoring";
   const Status ready = prepare(file, prepared, key, now);
   if (!ready) {
-    for (const std::string& ending : {std::string(), kBeside[0], kBeside[1]}) {
-      ::unlink((prepared + ending).c_str());
-    }
+    remove_with_log(prepared);
     return fail(ready.error());
   }
   std::string aside;

@@ -1,12 +1,14 @@
 """An older backup put back over what has happened since, on real Incus: what runs goes on and is held,
 nobody is charged for what the backup did not know, and the operator decides.
 """
+import re
+import shlex
 import sqlite3
 import subprocess
 
 import ledger_rows
 from story import Story, check_bill
-from world import unique, wait_until
+from world import ROOT, unique, wait_until
 
 
 class Restore(Story):
@@ -155,7 +157,41 @@ class Restore(Story):
         self.renter.purge(iid)
         wait_until("decided", lambda: not self.adopted(), 10)
 
-    def test_11_nothing_is_left(self):
+    def drill(self):
+        """The lines of the operator's guide."""
+        text = (ROOT / "docs" / "operator.md").read_text()
+        block = text[text.index("**Drill**"):].split("\n\n")[1]
+        return [line.split("  #")[0].strip() for line in block.splitlines()]
+
+    def test_11_the_drill_as_it_is_written(self):
+        known = {"DIR": str(self.server.data)}
+        lines = self.drill()
+        self.assertGreaterEqual(len(lines), 7)
+        for line in lines:
+            for word, value in known.items():
+                line = re.sub(rf"\b{word}\b", value, line)
+            words = shlex.split(line)
+            if line.startswith("kill "):
+                self.server.stop()
+                continue
+            self.assertEqual(words.pop(0), "cardhour", line)
+            if words[0] == "serve":
+                self.server.start()
+                wait_until("it is adopted", self.adopted, 20)
+                continue
+            who = self.operator if words[0] == "admin" else self.renter
+            done = who.cli(*words)
+            self.assertEqual(done.returncode, 0, f"{line}: {done.stdout} {done.stderr}")
+            said = done.stdout + done.stderr
+            if found := re.search(r"cardhour-(\w+)\.db", said):
+                known.setdefault("TIME", found[1])
+            if words[:3] == ["admin", "adopted", "ls"]:
+                known["ID"] = re.search(r"\bi[a-z0-9]{12}\b", said)[0]
+                self.assertIn("renter", said)
+        self.renter.settled(known["ID"], "in_bin")
+        self.renter.purge(known["ID"])
+
+    def test_12_nothing_is_left(self):
         self.renter.purge(self.known["id"])
         check_bill(self, self.renter.bill())
         self.assertEqual(self.breaches(), {})
