@@ -4,6 +4,8 @@
 #pragma once
 
 #include "app/accounts.h"
+#include "app/adoptions.h"
+#include "app/backups.h"
 #include "app/deps.h"
 #include "app/events.h"
 #include "app/instances.h"
@@ -25,6 +27,8 @@ class ControlPlane {
         wallet(deps),
         instances(deps),
         events(deps),
+        adoptions(deps),
+        backups(deps),
         operations(deps),
         observe(deps),
         settle(deps),
@@ -37,6 +41,8 @@ class ControlPlane {
   Wallet wallet;
   Instances instances;
   Events events;
+  Adoptions adoptions;
+  Backups backups;
   Operations operations;
   ObserveLoop observe;
   SettleLoop settle;

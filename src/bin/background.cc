@@ -89,6 +89,9 @@ Background::Background(ControlPlane& plane, SystemClock& clock, Hint& hint)
                   return Status();
                 }}});
   });
+  start("ch-backup", [this] {
+    run_tasks({{"backup", minutes(1), [this] { return plane_.backups.pass(); }}});
+  });
   for (int i = 1; i <= limits::kOperationWorkers; ++i) {
     start(fmt::format("ch-work-{}", i), [this] { run_worker(); });
   }

@@ -1,5 +1,6 @@
 // What every endpoint must keep to, walked from the list, and each resource by itself.
 #include "adapters/http/api/test_api.h"
+#include "adapters/sim/sim_shelf.h"
 #include "wire/estimate.h"
 
 namespace cardhour::http {
@@ -766,6 +767,95 @@ TEST_F(ApiTest, EstimatesSpeakTheReadersLanguage) {
   request.headers.add("Authorization", "Bearer " + renter_);
   request.language = Language::zh;
   EXPECT_TRUE(read<wire::OwnView>(router_->handle(request)).sentence.starts_with("租用"));
+}
+
+TEST_F(ApiTest, BackupsAreMadeListedAndDropped) {
+  EXPECT_EQ(code_of(post("/api/v1/admin/backups", admin_)), "conflict") << "none are kept";
+  SimShelf shelf;
+  deps_->shelf = &shelf;
+  policy_.backup_keep = 2;
+  ControlPlane plane(*deps_);
+  Router router(make_endpoints(plane), authorizer(plane));
+  const auto ask = [&](Method method) {
+    Request request;
+    request.method = method;
+    request.path = "/api/v1/admin/backups";
+    request.client_address = "192.0.2.1";
+    request.headers.add("Authorization", "Bearer " + admin_);
+    return router.handle(std::move(request));
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(Method::post).status, 201);
+  const auto page = read<wire::Page<wire::BackupView>>(ask(Method::get));
+  ASSERT_EQ(page.items.size(), 2u);
+  EXPECT_EQ(page.items[0].name, "backup-3");
+  // Daily, by itself; and overdue when it cannot.
+  clock_.advance(hours(23));
+  EXPECT_TRUE(plane.backups.pass().has_value());
+  EXPECT_EQ(must(shelf.list())[0].name, "backup-3");
+  clock_.advance(hours(2));
+  EXPECT_TRUE(plane.backups.pass().has_value());
+  EXPECT_EQ(must(shelf.list())[0].name, "backup-4");
+  EXPECT_FALSE(plane.backups.health().is_overdue);
+  shelf.set_full(true);
+  clock_.advance(hours(49));
+  EXPECT_FALSE(plane.backups.pass().has_value());
+  EXPECT_TRUE(plane.backups.health().is_overdue);
+}
+
+TEST_F(ApiTest, NothingIsGrantedBeforeTheFirstLook) {
+  top_up("renter", "100");
+  deps_->first_look = std::make_shared<FirstLook>();
+  ControlPlane plane(*deps_);
+  const auto known = must(plane.accounts.authenticate(renter_));
+  RentRequest request;
+  request.shape.gpu_model = "4090";
+  const auto early = plane.instances.rent(known.actor, request, {});
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::engine_unavailable);
+  EXPECT_TRUE(plane.observe.pass().has_value());
+  EXPECT_TRUE(plane.instances.rent(known.actor, request, {}).has_value());
+}
+
+// An instance that only the engine has: as after the restore of an older backup.
+TEST_F(ApiTest, WhatOnlyTheEngineHasIsAdoptedAndDecided) {
+  EngineSpec spec;
+  spec.id = InstanceId{id_text('i', 12'345)};
+  spec.account = AccountId{"a-gone"};
+  spec.image = "base";
+  spec.system_disk_bytes = kGiB;
+  spec.ipv4 = "10.177.1.7";
+  spec.idmap_base = 1'000'000 + 65'536;
+  spec.ssh_port = 22'007;
+  EngineShape shape{1'000, kGiB, {}};
+  shape.cards.push_back({CardId{"GPU-00000001-0000-0000-0000-000000000000"}, "0000:01:00.0"});
+  EXPECT_TRUE(engine_.ensure_created(spec, {}).has_value());
+  EXPECT_TRUE(engine_.ensure_started(spec, shape).has_value());
+  clock_.advance(seconds(5));
+  EXPECT_TRUE(plane_->observe.pass().has_value());
+
+  const auto page = read<wire::Page<wire::AdoptionView>>(get("/api/v1/admin/adoptions", admin_));
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].instance_id, spec.id);
+  EXPECT_EQ(page.items[0].owner, "boss");
+  EXPECT_EQ(page.items[0].cards.size(), 1u);
+  EXPECT_EQ(page.items[0].ssh_port, 22'007);
+  const std::string path = "/api/v1/admin/adoptions/" + spec.id.text;
+  EXPECT_EQ(code_of(post(path + "/keep", admin_)), "invalid_argument") << "its account is gone";
+  EXPECT_EQ(code_of(post(path + "/keep", admin_, R"({"account":"nobody"})")), "invalid_argument");
+  EXPECT_EQ(code_of(post(path + "x/keep", admin_)), "not_found");
+  EXPECT_EQ(get("/api/v1/instances/" + spec.id.text, admin_).status, 200);
+
+  const auto kept =
+      read<wire::InstanceView>(post(path + "/keep", admin_, R"({"account":"renter"})"));
+  EXPECT_EQ(kept.owner, "renter");
+  EXPECT_EQ(kept.burn_per_hour, Money{1'980'000});
+  work();
+  const auto view = read<wire::InstanceView>(get("/api/v1/instances/" + spec.id.text, renter_));
+  ASSERT_TRUE(view.connection.has_value());
+  EXPECT_FALSE(view.connection->password.reveal().empty());
+  EXPECT_EQ(code_of(post(path + "/remove", admin_)), "not_found") << "decided";
+  EXPECT_TRUE(
+      read<wire::Page<wire::AdoptionView>>(get("/api/v1/admin/adoptions", admin_)).items.empty());
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ std::vector<Endpoint> make_endpoints(ControlPlane& plane) {
   add_wallet_endpoints(plane, endpoints);
   add_event_endpoints(plane, endpoints);
   add_admin_endpoints(plane, endpoints);
+  add_recovery_endpoints(plane, endpoints);
   add_guest_endpoints(plane, endpoints);
   add_meta_endpoints(plane, endpoints);
   return endpoints;
