@@ -10,6 +10,7 @@
 #include "app/inventory.h"
 #include "app/loops/loops.h"
 #include "app/operations.h"
+#include "app/terminals.h"
 #include "app/tickets.h"
 #include "app/wallet.h"
 
@@ -25,6 +26,7 @@ class ControlPlane {
         wallet(deps),
         instances(deps),
         events(deps),
+        terminals(deps, accounts, instances),
         operations(deps),
         observe(deps),
         settle(deps),
@@ -37,6 +39,7 @@ class ControlPlane {
   Wallet wallet;
   Instances instances;
   Events events;
+  Terminals terminals;
   Operations operations;
   ObserveLoop observe;
   SettleLoop settle;

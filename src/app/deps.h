@@ -12,6 +12,7 @@
 #include "ports/engine.h"
 #include "ports/entropy.h"
 #include "ports/gpu_probe.h"
+#include "ports/shell.h"
 #include "ports/store.h"
 
 namespace cardhour {
@@ -43,6 +44,7 @@ struct Deps {
   // A hint after each commit: operations may be due, streams may have something new. May be
   // called on any thread; must return at once.
   std::function<void()> changed = [] {};
+  Shells* shells = nullptr;  // none: there are no terminals
 };
 
 // The Idempotency-Key of a request that creates or pays. Empty key: none was sent.
