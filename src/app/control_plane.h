@@ -12,6 +12,7 @@
 #include "app/inventory.h"
 #include "app/loops/loops.h"
 #include "app/operations.h"
+#include "app/terminals.h"
 #include "app/tickets.h"
 #include "app/wallet.h"
 
@@ -29,6 +30,7 @@ class ControlPlane {
         events(deps),
         adoptions(deps),
         backups(deps),
+        terminals(deps, accounts, instances),
         operations(deps),
         observe(deps),
         settle(deps),
@@ -43,6 +45,7 @@ class ControlPlane {
   Events events;
   Adoptions adoptions;
   Backups backups;
+  Terminals terminals;
   Operations operations;
   ObserveLoop observe;
   SettleLoop settle;

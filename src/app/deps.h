@@ -15,6 +15,7 @@
 #include "ports/engine.h"
 #include "ports/entropy.h"
 #include "ports/gpu_probe.h"
+#include "ports/shell.h"
 #include "ports/store.h"
 
 namespace cardhour {
@@ -58,6 +59,7 @@ struct Deps {
   std::function<void()> changed = [] {};
   BackupShelf* shelf = nullptr;  // none: no backups are kept
   std::shared_ptr<FirstLook> first_look = std::make_shared<FirstLook>();
+  Shells* shells = nullptr;  // none: there are no terminals
 };
 
 // The Idempotency-Key of a request that creates or pays. Empty key: none was sent.

@@ -83,6 +83,7 @@ Background::Background(ControlPlane& plane, SystemClock& clock, Hint& hint)
   start("ch-loops", [this] {
     run_tasks({{"settle", milliseconds(250), [this] { return plane_.settle.pass(); }},
                {"reconcile", seconds(2), [this] { return plane_.reconcile.pass(); }},
+               {"terminals", seconds(1), [this] { return plane_.terminals.sweep(); }},
                {"tidy", hours(1), [this] { return plane_.reconcile.tidy(); }},
                {"clock", minutes(1), [this] {
                   watch_wall_clock();

@@ -201,6 +201,7 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
     hub.notify();
   };
   deps.shelf = &shelf;
+  deps.shells = backends.shells.get();
   ControlPlane plane(deps);
   TRY(plane.operations.unlock_all());
   TRY(plane.adoptions.begin());
@@ -218,8 +219,10 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
   const Background background(plane, clock, hint);
   log::info(fmt::format("ready on port {}", server->port()));
   wait_for_signal(signals);
+  plane.terminals.end_all();  // their readers hear of it before the connections end
+  const Status written = plane.terminals.sweep();
   server->stop();
-  return {};
+  return written;
 }
 
 }  // namespace

@@ -138,6 +138,8 @@ Text event_text(const std::string& kind) {
       {"price.set", {"price set", "设定价格"}},
       {"ssh_key.added", {"SSH key added", "添加公钥"}},
       {"ssh_key.deleted", {"SSH key removed", "删除公钥"}},
+      {"terminal.opened", {"terminal opened", "打开终端"}},
+      {"terminal.closed", {"terminal closed", "终端已关闭"}},
       {"token.created", {"token made", "创建令牌"}},
       {"token.deleted", {"token revoked", "吊销令牌"}},
       {"wallet.topup", {"topped up", "充值"}},

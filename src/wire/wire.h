@@ -412,6 +412,17 @@ struct EventView {
 BOOST_DESCRIBE_STRUCT(EventView, (),
                       (seq, at, account_id, instance_id, kind, actor, reason, detail))
 
+// A text message of a terminal's reader: GET /api/v1/instances/{id}/terminal.
+enum class TerminalWordType { resize, close };  // close ends the shell
+BOOST_DESCRIBE_ENUM(TerminalWordType, resize, close)
+
+struct TerminalWord {
+  TerminalWordType type = TerminalWordType::close;
+  std::optional<int> cols;  // both of a resize
+  std::optional<int> rows;
+};
+BOOST_DESCRIBE_STRUCT(TerminalWord, (), (type, cols, rows))
+
 // GET /api/v1/instances/{id}/terminals
 struct TerminalView {
   std::string id;

@@ -72,7 +72,8 @@ Permission permission_for(const Endpoint& endpoint) {
   for (const char* money : {"/api/v1/wallet", "/api/v1/transactions", "/api/v1/statements"}) {
     if (under(money)) return Permission::money;
   }
-  const bool changes = endpoint.method != Method::get && !endpoint.path.ends_with("quote");
+  const bool changes = (endpoint.method != Method::get && !endpoint.path.ends_with("quote")) ||
+                       endpoint.path.ends_with("/terminal");
   const bool reaches_instances = under("/api/v1/instances") || under("/api/v1/ssh-keys");
   return changes && reaches_instances ? Permission::instances : Permission::read;
 }

@@ -12,6 +12,7 @@ std::vector<Endpoint> make_endpoints(ControlPlane& plane) {
   add_market_endpoints(plane, endpoints);
   add_estimate_endpoints(plane, endpoints);
   add_instance_endpoints(plane, endpoints);
+  add_terminal_endpoints(plane, endpoints);
   add_wallet_endpoints(plane, endpoints);
   add_event_endpoints(plane, endpoints);
   add_admin_endpoints(plane, endpoints);

@@ -20,6 +20,7 @@ void add_auth_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_market_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_estimate_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_instance_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_terminal_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_wallet_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_event_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_admin_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
