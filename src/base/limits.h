@@ -32,7 +32,7 @@ inline constexpr size_t kTickets = 4'096;         // about 1 MB; then 503
 // Terminals.
 inline constexpr size_t kTerminalsPerInstance = 4;
 inline constexpr size_t kTerminalsPerAccount = 16;
-inline constexpr size_t kTerminals = 512;  // of everybody: 256 MB with the two buffers full
+inline constexpr size_t kTerminals = 512;  // of everybody: 350 MB with all their buffers full
 inline constexpr size_t kTerminalOutputBytes = 256 * 1024;  // scrollback, and unsent output
 inline constexpr size_t kTerminalInputBytes = 256 * 1024;   // typed, not yet taken by the shell
 inline constexpr size_t kTerminalFrameBytes = 64 * 1024;    // one WebSocket message

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -88,6 +90,11 @@ tl::unexpected<Error> too_large() {
               {"Is --console the directory of a build?", "--console 是构建产物目录吗？"});
 }
 
+tl::unexpected<Error> unreadable(const std::string& place, const std::string& why) {
+  return fail(ErrorCode::internal, text("cannot read the console's files at {}: {}",
+                                        "无法读取控制台文件 {}：{}", place, why));
+}
+
 constexpr std::string_view kNotBuilt =
     "<!doctype html><html><head><meta charset=\"utf-8\"><title>Cardhour</title></head><body>"
     "<p>The console is not built. In the source tree: <code>cd web &amp;&amp; npm ci &amp;&amp; "
@@ -126,15 +133,12 @@ Status Console::read(const std::string& directory) {
       return too_large();
     }
     std::ifstream stream(entry->path(), std::ios::binary);
+    if (!stream) return unreadable(entry->path().string(), std::strerror(errno));
     std::string content{std::istreambuf_iterator<char>(stream), {}};
     bytes += content.size();
     found.emplace("/" + relative.generic_string(), std::move(content));
   }
-  if (error) {
-    const std::string why = error.message();
-    return fail(ErrorCode::internal, text("cannot read the console at {}: {}",
-                                          "无法读取控制台目录 {}：{}", directory, why));
-  }
+  if (error) return unreadable(directory, error.message());
   if (const auto index = found.find(std::string(kIndexPath)); index != found.end()) {
     index_ = std::move(index->second);
     found.erase(index);

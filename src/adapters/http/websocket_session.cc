@@ -120,7 +120,7 @@ class Session final : public WebSocketSession, public std::enable_shared_from_th
     stream_.control_callback([this](websocket::frame_type, beast::string_view) { heard(); });
     stream_.async_accept(upgrade, [self = shared_from_this()](error_code error) {
       if (error) return self->end();
-      self->accepted();
+      if (self->ended_) self->accepted();  // unless the server stopped meanwhile
     });
   }
 

@@ -54,12 +54,15 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // The head of the answer.
-  std::string upgrade(const std::string& more = "", const std::string& at_once = "") {
+  void begin_upgrade(const std::string& more = "", const std::string& at_once = "") {
     send(
         "GET /socket HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n" +
         more + "\r\n" + at_once);
+  }
+  // The head of the answer.
+  std::string upgrade(const std::string& more = "", const std::string& at_once = "") {
+    begin_upgrade(more, at_once);
     while (inbox_.find("\r\n\r\n") == std::string::npos && receive()) {
     }
     const size_t end = inbox_.find("\r\n\r\n");
@@ -355,6 +358,15 @@ TEST_F(WebSocketTest, GarbageEndsIt) {
     EXPECT_NE(Client::code_of(last), 1000);
   }
   EXPECT_TRUE(eventually([&] { return server_->stats().connections == 0; }));
+}
+
+TEST_F(WebSocketTest, AnUpgradeMayMeetTheEndOfTheServer) {
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 20; ++i) clients.push_back(std::make_unique<Client>(port()));
+  for (const auto& client : clients) client->begin_upgrade();
+  std::thread stopper([&] { server_->stop(); });
+  clients.clear();
+  stopper.join();
 }
 
 TEST_F(WebSocketTest, TheEndOfTheServerIsTold) {
