@@ -201,7 +201,7 @@ void Player::rent(const Words& words) {
   request.purpose = after(words, "as");
   if (has(words, "disk")) request.data_disk_bytes = std::stoll(after(words, "disk")) * kGiB;
   if (has(words, "key")) {
-    keyed_.emplace(request.purpose, Keyed{words[1], request, {}, {}});
+    keyed_.emplace(request.purpose, Keyed{words[1], request, {}, {}, {}});
     return ask(request.purpose);
   }
   const int before = struck();
@@ -245,7 +245,7 @@ void Player::top_up(const Words& words) {
   if (to == nullptr) return;
   const std::string key = after(words, "key");
   if (!key.empty()) {
-    keyed_.emplace(key, Keyed{words[1], {}, cents(words.at(2)), {}});
+    keyed_.emplace(key, Keyed{words[1], {}, cents(words.at(2)), {}, {}});
     return ask(key);
   }
   answered(
@@ -256,8 +256,12 @@ void Player::again(const Words& words) {
   if (keyed_.contains(words.at(1))) ask(words[1]);
 }
 
+// A client that had no answer for so long does not ask again: keys are forgotten some day.
 void Player::ask(const std::string& key) {
+  constexpr Duration kPatience = days(29);
   Keyed& keyed = keyed_.at(key);
+  if (!keyed.first_asked_at) keyed.first_asked_at = world_.now();
+  if (world_.now() - *keyed.first_asked_at > kPatience) return;
   const Actor& actor = renter(keyed.renter)->actor;
   const Idempotency idempotency{key, "body of " + key};
   std::string result;

@@ -57,6 +57,7 @@ class Player {
     std::optional<RentRequest> rent;  // else a top-up
     Money amount;
     std::string result;  // the id, once it was answered
+    std::optional<Timestamp> first_asked_at;
   };
   struct Armed {
     int moment;

@@ -158,8 +158,9 @@ std::vector<std::string> Player::check_shown(Look look) {
       std::vector<int64_t> written;
       CHECK(world_.store()
                 .read([&](Tx& tx) -> Status {
-                  TRY_ASSIGN(const auto events,
-                             tx.events().after(0, renter.actor.account, {}, 1'000'000));
+                  TRY_ASSIGN(
+                      const auto events,
+                      tx.events().after(0, EventFilter{renter.actor.account, {}, {}}, 1'000'000));
                   for (const Event& event : events) written.push_back(event.seq);
                   return {};
                 })

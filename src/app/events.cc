@@ -26,7 +26,7 @@ Status record(Tx& tx, const AccountId& account, Timestamp at, const std::string&
 
 Result<Timestamp> newest_instant(Tx& tx) {
   Timestamp newest;
-  TRY_ASSIGN(const auto events, tx.events().latest(std::nullopt, std::nullopt, 1));
+  TRY_ASSIGN(const auto events, tx.events().before(INT64_MAX, {}, 1));
   for (const Event& event : events) newest = std::max(newest, event.at);
   TRY_ASSIGN(const auto hosts, tx.hosts().all());
   for (const Host& host : hosts) newest = std::max(newest, host.last_seen_at);

@@ -92,6 +92,7 @@ std::vector<Command> all_commands() {
   add_money_commands(commands);
   add_key_commands(commands);
   add_admin_commands(commands);
+  add_recovery_commands(commands);
   add_tool_commands(commands);
   std::stable_sort(commands.begin(), commands.end(),
                    [](const Command& a, const Command& b) { return a.group < b.group; });

@@ -101,6 +101,7 @@ void add_ssh_commands(std::vector<Command>& to);
 void add_event_commands(std::vector<Command>& to);
 void add_money_commands(std::vector<Command>& to);
 void add_admin_commands(std::vector<Command>& to);
+void add_recovery_commands(std::vector<Command>& to);
 void add_tool_commands(std::vector<Command>& to);
 
 // The options that every command takes.

@@ -17,9 +17,6 @@
 
 namespace cardhour::estimate {
 
-// Prices of an hour above this are no prices to plan with: sums of years would overflow.
-inline constexpr Money kPriceMax{100'000'000'000};
-
 enum class PayMode { on_demand, spot, day, week, month };
 BOOST_DESCRIBE_ENUM(PayMode, on_demand, spot, day, week, month)
 Text pay_mode_text(PayMode mode);

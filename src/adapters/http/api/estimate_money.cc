@@ -1,8 +1,7 @@
-// The estimator: time, cost, own or rent.
+// The estimator: time and cost.
 #include <algorithm>
 
 #include "adapters/http/api/estimates.h"
-#include "base/limits.h"
 #include "domain/estimate/price.h"
 
 namespace cardhour::http {
@@ -20,9 +19,13 @@ Result<std::optional<estimate::MeasuredSpeedup>> speedup_of(const std::optional<
   return std::optional(measured);
 }
 
-std::vector<wire::PlanView> plan_views(const std::vector<estimate::Plan>& plans,
-                                       Language language) {
-  std::vector<wire::PlanView> views;
+// The ways to do the work go into the answer, and what they say of small and large cards.
+template <class View>
+void add_plans(ControlPlane& plane, const estimate::Work& work, const PriceBook& prices,
+               Language language, View& to) {
+  const Policy& policy = plane.deps.policy;
+  const auto plans =
+      estimate::plans(work, plane.deps.catalog, prices, policy.estimates, policy.currency);
   for (const estimate::Plan& plan : plans) {
     wire::PlanView view;
     view.gpu_model = plan.card->key;
@@ -36,9 +39,11 @@ std::vector<wire::PlanView> plan_views(const std::vector<estimate::Plan>& plans,
     view.cost = plan.cost;
     view.meets_deadline = plan.meets_deadline;
     view.sentence = plan.sentence.in(language);
-    views.push_back(std::move(view));
+    to.plans.push_back(std::move(view));
   }
-  return views;
+  if (const auto verdict = small_against_large(plans, policy.currency)) {
+    to.advice.push_back(verdict->in(language));
+  }
 }
 
 Status check_deadline(const std::optional<Duration>& deadline) {
@@ -115,7 +120,6 @@ void render_training(const estimate::TrainingRequest& request, const estimate::T
 Status add_prices(ControlPlane& plane, const wire::TimeRequest& asked,
                   const estimate::TrainingRequest& request, const estimate::Training& training,
                   Language language, wire::TimeView& to) {
-  const Policy& policy = plane.deps.policy;
   TRY_ASSIGN(const GpuModel* card, card_of(plane.deps.catalog, *asked.gpu_model));
   TRY_ASSIGN(const PriceBook prices, price_book(plane));
   if (const auto each = prices.per_hour(card->key, Mode::on_demand)) {
@@ -128,12 +132,7 @@ Status add_prices(ControlPlane& plane, const wire::TimeRequest& asked,
   work.vram_bytes = static_cast<double>(asked.vram_bytes);
   work.deadline = asked.deadline_ms;
   work.measured = request.measured;
-  const auto plans =
-      estimate::plans(work, plane.deps.catalog, prices, policy.estimates, policy.currency);
-  to.plans = plan_views(plans, language);
-  if (const auto verdict = small_against_large(plans, policy.currency)) {
-    to.advice.push_back(verdict->in(language));
-  }
+  add_plans(plane, work, prices, language, to);
   return {};
 }
 
@@ -174,10 +173,7 @@ Result<Duration> run_of(const wire::CostRequest& asked) {
 
 // The time of the work, trials included, and how many days it is spread over.
 Result<estimate::Usage> usage_of(const wire::CostRequest& asked, double trial_factor) {
-  if (asked.cards < 1 || asked.cards > limits::kCardsPerInstanceMax) {
-    return invalid("cards", text("cards must be 1 to {}", "cards 必须在 1 到 {} 之间",
-                                 limits::kCardsPerInstanceMax));
-  }
+  TRY(check_cards(asked.cards));
   if (asked.no_gpu_ms.ms < 0 || asked.no_gpu_ms > kRunMax) {
     return invalid("no_gpu_ms",
                    Text{"no_gpu_ms must be 0 to ten years", "no_gpu_ms 必须在 0 到十年之间"});
@@ -244,25 +240,19 @@ Status add_rows(ControlPlane& plane, const wire::CostRequest& asked, const Price
   return {};
 }
 
-void add_plans(ControlPlane& plane, const wire::CostRequest& asked, const PriceBook& prices,
-               const estimate::Usage& usage,
-               const std::optional<estimate::MeasuredSpeedup>& measured, Language language,
-               wire::CostView& to) {
-  if (!asked.gpu_model) return;
-  const Policy& policy = plane.deps.policy;
+// The same hours as work that other cards could do.
+estimate::Work work_of(ControlPlane& plane, const wire::CostRequest& asked,
+                       const estimate::Usage& usage,
+                       const std::optional<estimate::MeasuredSpeedup>& measured) {
+  const double seconds = static_cast<double>(usage.run.ms) / 1000;
   estimate::Work work;
   work.measured_on = plane.deps.catalog.by_word(*asked.gpu_model);
-  work.one_card_seconds = static_cast<double>(usage.run.ms) / 1000 *
-                          estimate::speedup_of(policy.estimates, measured, usage.cards);
+  work.one_card_seconds =
+      seconds * estimate::speedup_of(plane.deps.policy.estimates, measured, usage.cards);
   work.vram_bytes = static_cast<double>(asked.vram_bytes);
   work.deadline = asked.deadline_ms;
   work.measured = measured;
-  const auto plans =
-      estimate::plans(work, plane.deps.catalog, prices, policy.estimates, policy.currency);
-  to.plans = plan_views(plans, language);
-  if (const auto verdict = small_against_large(plans, policy.currency)) {
-    to.advice.push_back(verdict->in(language));
-  }
+  return work;
 }
 
 void add_packages(const EstimateRules& rules, wire::CostView& to) {
@@ -330,7 +320,9 @@ Result<Response> estimate_cost(ControlPlane& plane, const Request& request) {
   view.card_time_ms = usage.run * usage.cards;
   TRY(add_rows(plane, asked, prices, usage, request.language, view));
   add_advice(policy, asked, request.language, view);
-  add_plans(plane, asked, prices, usage, measured, request.language, view);
+  if (asked.gpu_model) {
+    add_plans(plane, work_of(plane, asked, usage, measured), prices, request.language, view);
+  }
   add_packages(rules, view);
   TRY(add_checkpoint(asked, rules, view));
   const auto best = std::find_if(view.rows.begin(), view.rows.end(),
@@ -345,59 +337,6 @@ Result<Response> estimate_cost(ControlPlane& plane, const Request& request) {
   of_best.total = best->total;
   view.formulas =
       render(cost_formulas(usage, of_best, view.trial_factor, policy.currency), request.language);
-  return answer(200, view);
-}
-
-// ---- own or rent ----
-
-Result<Response> estimate_own(ControlPlane& plane, const Request& request) {
-  TRY_ASSIGN(const auto asked, body_of<wire::OwnRequest>(request));
-  const Policy& policy = plane.deps.policy;
-  const EstimateRules& rules = policy.estimates;
-  TRY_ASSIGN(const GpuModel* card, card_of(plane.deps.catalog, asked.gpu_model));
-  if (asked.cards < 1 || asked.cards > limits::kCardsPerInstanceMax) {
-    return invalid("cards", text("cards must be 1 to {}", "cards 必须在 1 到 {} 之间",
-                                 limits::kCardsPerInstanceMax));
-  }
-  TRY_ASSIGN(const PriceBook prices, price_book(plane));
-  const auto each = prices.per_hour(card->key, Mode::on_demand);
-  if (!each) {
-    return fail(ErrorCode::not_found,
-                text("{} is not for rent here: there is no price to compare with",
-                     "此处未出租 {}：没有可比较的价格", card->name),
-                Text{"choose a model of `cardhour prices`", "请从 `cardhour prices` 中选择型号"});
-  }
-  estimate::OwnRequest wanted;
-  wanted.rent_per_hour = *each * asked.cards;
-  wanted.hours_per_month = asked.hours_per_month;
-  wanted.machine_price = asked.machine_price.value_or(rules.machine_price);
-  wanted.machine_watts = asked.machine_watts.value_or(rules.machine_watts);
-  wanted.price_per_kwh = asked.price_per_kwh.value_or(rules.price_per_kwh);
-  wanted.value_lost_percent = asked.value_lost_percent.value_or(rules.value_lost_percent);
-  wanted.upkeep_per_month = asked.upkeep_per_month;
-  wanted.months = asked.months;
-  wanted.steady = asked.steady;
-  wanted.data_must_stay = asked.data_must_stay;
-  TRY(check(wanted));
-  const estimate::Own own = own_or_rent(wanted, rules, policy.currency);
-  wire::OwnView view;
-  view.advice = own.advice;
-  view.sentence = own.sentence.in(request.language);
-  view.reasons = render(own.reasons, request.language);
-  view.rent_per_hour = wanted.rent_per_hour;
-  view.own_per_month = own.at.own_per_month;
-  view.rent_per_month = own.at.rent_per_month;
-  view.own_per_hour = own.at.own_per_hour;
-  view.value_lost_per_month = own.value_lost_per_month;
-  view.power_per_hour = own.power_per_hour;
-  view.energy_kwh_per_month = own.energy_kwh_per_month;
-  view.break_even_hours = own.break_even_hours;
-  view.rule_hours = rules.own_rule_hours;
-  for (const estimate::OwnPoint& point : own.curve) {
-    view.curve.push_back(
-        {point.hours, point.own_per_month, point.rent_per_month, point.own_per_hour});
-  }
-  view.formulas = render(own.formulas, request.language);
   return answer(200, view);
 }
 
@@ -422,14 +361,6 @@ void add_estimate_money_endpoints(ControlPlane& plane, std::vector<Endpoint>& to
                 .handler = on(plane, estimate_cost),
                 .request = request_schema_of<wire::CostRequest>,
                 .response = schema_of<wire::CostView>});
-  to.push_back({.method = Method::post,
-                .path = "/api/v1/estimates/own",
-                .permission = Permission::read,
-                .operation_id = "estimate_own",
-                .summary = {"Owning a machine against renting", "自有机器与租用的比较"},
-                .handler = on(plane, estimate_own),
-                .request = request_schema_of<wire::OwnRequest>,
-                .response = schema_of<wire::OwnView>});
 }
 
 }  // namespace cardhour::http

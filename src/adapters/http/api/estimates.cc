@@ -190,10 +190,7 @@ Result<Response> estimate_throughput(ControlPlane& plane, const Request& request
 
 Result<estimate::CardsRequest> cards_request_of(const Catalog& catalog,
                                                 const wire::CardsRequest& asked) {
-  if (asked.cards < 1 || asked.cards > limits::kCardsPerInstanceMax) {
-    return invalid("cards", text("cards must be 1 to {}", "cards 必须在 1 到 {} 之间",
-                                 limits::kCardsPerInstanceMax));
-  }
+  TRY(check_cards(asked.cards));
   if (asked.need.has_value() == (asked.vram_bytes > 0)) {
     return invalid("vram_bytes", Text{"what is needed: need, or vram_bytes above 0",
                                       "需要说明需求：need，或大于 0 的 vram_bytes"});
@@ -312,9 +309,14 @@ Result<const GpuModel*> card_of(const Catalog& catalog, const std::string& word)
       text("known: {}", "可用型号：{}", catalog.keys()));
 }
 
+Status check_cards(int cards) {
+  if (cards >= 1 && cards <= limits::kCardsPerInstanceMax) return {};
+  return invalid("cards", text("cards must be 1 to {}", "cards 必须在 1 到 {} 之间",
+                               limits::kCardsPerInstanceMax));
+}
+
 Result<PriceBook> price_book(ControlPlane& plane) {
   TRY_ASSIGN(auto prices, plane.inventory.prices());
-  std::erase_if(prices, [](const Price& price) { return price.per_hour > estimate::kPriceMax; });
   return PriceBook(std::move(prices));
 }
 
@@ -391,6 +393,7 @@ void add_estimate_endpoints(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .request = request_schema_of<wire::CardsRequest>,
                 .response = schema_of<wire::CardsView>});
   add_estimate_money_endpoints(plane, to);
+  add_estimate_own_endpoints(plane, to);
 }
 
 }  // namespace cardhour::http

@@ -23,7 +23,9 @@ Result<estimate::MemoryRequest> memory_request_of(const Catalog& catalog,
 // invalid_argument names the field and the models there are.
 Result<const GpuModel*> card_of(const Catalog& catalog, const std::string& word);
 
-// The live price book, without prices that no sum could hold.
+// As many as one instance may have.
+Status check_cards(int cards);
+// The live price book.
 Result<PriceBook> price_book(ControlPlane& plane);
 
 wire::ModelView render(const estimate::ModelShape& shape, const estimate::ModelPreset* preset);
@@ -32,7 +34,8 @@ std::vector<wire::FormulaView> render(const std::vector<estimate::Formula>& form
                                       Language language);
 std::vector<std::string> render(const std::vector<Text>& texts, Language language);
 
-// time, cost, own.
+// time, cost; own.
 void add_estimate_money_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_estimate_own_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 
 }  // namespace cardhour::http
