@@ -13,11 +13,15 @@ async function onAdvisor(browser, lang) {
   return page;
 }
 
+async function otherSize(page) {
+  const model = page.getByLabel("Model", { exact: true });
+  await model.fill("Another size");
+  await model.press("Enter");
+}
+
 export async function from_a_model_to_a_card(browser) {
   const page = await onAdvisor(browser, "en");
-  await page.getByLabel("Model", { exact: true }).click();
-  await page.getByLabel("Model", { exact: true }).fill("Another");
-  await page.getByText("Another size", { exact: true }).last().click();
+  await otherSize(page);
   await page.getByLabel(/^Parameters/).fill("70B");
   await page.getByText(/70B needs about 1\d\d/).waitFor();
   await page.getByLabel(/^Parameters/).fill("7B");
@@ -43,8 +47,7 @@ export async function every_question_has_an_answer(browser) {
 
 export async function a_wrong_size_is_explained(browser) {
   const page = await onAdvisor(browser, "en");
-  await page.getByLabel("Model", { exact: true }).click();
-  await page.getByText("Another size", { exact: true }).last().click();
+  await otherSize(page);
   await page.getByLabel(/^Parameters/).fill("many");
   await page.getByRole("alert").waitFor();
   wasQuiet(page);

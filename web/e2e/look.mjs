@@ -52,6 +52,8 @@ function nothingFound() {
 async function look(page, name, view) {
   await page.locator("h1").first().waitFor();
   await page.locator("[aria-busy=true], .ant-skeleton").first().waitFor({ state: "detached" });
+  // Whatever was asked of the server came.
+  if (await page.locator(".ant-alert-error").count()) keep(new Error(`${view}/${name}: ${await page.locator(".ant-alert-error").first().innerText()}`));
   await page.evaluate(() => document.fonts.ready);
   const folder = join(SCREENS, view);
   mkdirSync(folder, { recursive: true });

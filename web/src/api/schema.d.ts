@@ -22,6 +22,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/adoptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Instances found in the engine that wait for a decision */
+        get: operations["adoption_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/adoptions/{id}/keep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give it to its renter; charged from now on */
+        post: operations["adoption_keep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/adoptions/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put it into the bin */
+        post: operations["adoption_remove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Backups of the database, newest first */
+        get: operations["backup_list"];
+        put?: never;
+        /** Back the database up now */
+        post: operations["backup_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/cards": {
         parameters: {
             query?: never;
@@ -585,6 +654,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A WebSocket onto a shell inside (cardhour.terminal.v1) */
+        get: operations["terminal_open"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/terminals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open terminals, oldest first */
+        get: operations["terminal_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -900,6 +1003,32 @@ export interface components {
             /** Format: int64 */
             available_micro?: number;
         };
+        /** @enum {string} */
+        AdoptionKind: "instance" | "run";
+        AdoptionView: {
+            instance_id: string;
+            kind: components["schemas"]["AdoptionKind"];
+            engine_account: string;
+            owner: string;
+            /** Format: int64 */
+            generation: number;
+            /** Format: date-time */
+            found_at: string;
+            name: string;
+            observed: components["schemas"]["Observed"];
+            mode: components["schemas"]["Mode"];
+            gpu_model: string;
+            cards: string[];
+            /** Format: int32 */
+            ssh_port: number;
+        };
+        BackupView: {
+            name: string;
+            /** Format: date-time */
+            made_at: string;
+            /** Format: int64 */
+            bytes: number;
+        };
         BalanceView: {
             /** @description decimal units of the deployment's currency */
             keep: string;
@@ -1035,7 +1164,7 @@ export interface components {
             rows: components["schemas"]["CardRankView"][];
         };
         /** @enum {string} */
-        Cause: "ready" | "renter" | "guest_shutdown" | "arrears" | "vanished" | "host_reboot" | "host_silent" | "host_back" | "start_failed" | "restart_failed" | "expired" | "admin";
+        Cause: "ready" | "renter" | "guest_shutdown" | "arrears" | "vanished" | "host_reboot" | "host_silent" | "host_back" | "start_failed" | "restart_failed" | "expired" | "admin" | "adopted";
         CheckpointView: {
             /** Format: int64 */
             interval_ms: number;
@@ -1294,6 +1423,9 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string;
+        };
+        KeepRequest: {
+            account?: string;
         };
         LoginRequest: {
             login: string;
@@ -1710,6 +1842,14 @@ export interface components {
             slow_seconds: number;
             sentence: string;
         };
+        TerminalView: {
+            id: string;
+            /** Format: date-time */
+            opened_at: string;
+            attached: boolean;
+            /** Format: int64 */
+            output_bytes: number;
+        };
         ThroughputRequest: {
             model?: components["schemas"]["ModelRequest"];
             precision?: components["schemas"]["Precision"];
@@ -2030,6 +2170,165 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoption_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AdoptionView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoption_keep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeepRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoption_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backup_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BackupView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backup_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupView"];
                 };
             };
             /** @description a problem document (RFC 9457) */
@@ -3236,6 +3535,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminal_open: {
+        parameters: {
+            query?: {
+                /** @description columns; 80 when absent */
+                cols?: string;
+                /** @description rows; 24 when absent */
+                rows?: string;
+                /** @description one that is open, to go on with it */
+                terminal?: string;
+                /** @description bytes of its output that are known */
+                from?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminal_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["TerminalView"][];
+                        next?: string;
+                    };
                 };
             };
             /** @description a problem document (RFC 9457) */

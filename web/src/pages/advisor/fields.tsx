@@ -43,20 +43,28 @@ export function ChoiceField<Value extends string>(props: {
   );
 }
 
+/** One of many, found by typing. */
+export function PickField<Value extends string>(props: {
+  name: string;
+  label: string;
+  value: Value;
+  options: { value: Value; label: string }[];
+  onChange(value: Value): void;
+}) {
+  const id = `advisor-${props.name}`;
+  return (
+    <Form.Item label={props.label} htmlFor={id}>
+      <Select<Value> id={id} showSearch optionFilterProp="label" value={props.value} options={props.options} onChange={props.onChange} />
+    </Form.Item>
+  );
+}
+
 /** A GPU model of the catalog. */
 export function GpuField({ label, value, onChange }: { label: string; value: string; onChange(value: string): void }) {
   const models = useQuery(queries.gpuModels()).data ?? [];
   return (
-    <Form.Item label={label} htmlFor="advisor-gpu">
-      <Select
-        id="advisor-gpu"
-        showSearch
-        optionFilterProp="label"
-        value={value}
-        onChange={onChange}
-        options={models.map((model) => ({ value: model.key, label: model.name }))}
-      />
-    </Form.Item>
+    <PickField name="gpu" label={label} value={value} onChange={onChange}
+      options={models.map((model) => ({ value: model.key, label: model.name }))} />
   );
 }
 
@@ -72,19 +80,16 @@ export function ModelField({ value, onChange }: { value: ModelValue; onChange(va
   const presets = useQuery(queries.modelPresets()).data ?? [];
   return (
     <>
-      <Form.Item label={say("advisor.model")} htmlFor="advisor-model">
-        <Select
-          id="advisor-model"
-          showSearch
-          optionFilterProp="label"
-          value={value.preset ?? OTHER}
-          onChange={(key) => onChange({ ...value, preset: key || undefined })}
-          options={[
-            { value: OTHER, label: say("advisor.model.other") },
-            ...presets.map((preset) => ({ value: preset.key, label: preset.name })),
-          ]}
-        />
-      </Form.Item>
+      <PickField
+        name="model"
+        label={say("advisor.model")}
+        value={value.preset ?? OTHER}
+        onChange={(key) => onChange({ ...value, preset: key || undefined })}
+        options={[
+          { value: OTHER, label: say("advisor.model.other") },
+          ...presets.map((preset) => ({ value: preset.key, label: preset.name })),
+        ]}
+      />
       {value.preset === undefined && (
         <Form.Item label={say("advisor.params")} htmlFor="advisor-params">
           <Input

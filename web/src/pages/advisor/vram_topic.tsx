@@ -10,7 +10,7 @@ import { useSay, type Say } from "../../i18n";
 import { formatSize, GIB } from "../../lib/size";
 import { useSettled } from "../../lib/use_settled";
 import { Conclusion, RentLink, Sentences, shapeText, Topic } from "./answer";
-import { ChoiceField, ModelField, NumberField, type ModelValue } from "./fields";
+import { ChoiceField, ModelField, NumberField, PickField, type ModelValue } from "./fields";
 
 type Workload = NonNullable<VramRequest["workload"]>;
 type Precision = NonNullable<VramRequest["precision"]>;
@@ -48,7 +48,8 @@ export function VramTopic() {
   const form = (
     <>
       <ModelField value={asked.model} onChange={(model) => change({ model })} />
-      <ChoiceField
+      <PickField
+        name="workload"
         label={say("advisor.workload")}
         value={asked.workload}
         options={WORKLOADS.map((value) => ({ value, label: say(`workload.${value}`) }))}
