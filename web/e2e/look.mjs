@@ -32,7 +32,8 @@ function pages({ running, stopped, binned }) {
     renter: {
       overview: "/", market: "/market", instances: "/instances", create: "/instances/new?model=rtx-4090",
       running: `/instances/${running.id}`, stopped: `/instances/${stopped.id}`, binned: `/instances/${binned.id}`,
-      wallet: "/wallet", settings: "/settings", missing: "/no-such-page",
+      wallet: "/wallet", advisor: "/advisor", "advisor-cards": "/advisor?about=cards",
+      "advisor-time": "/advisor?about=time", "advisor-cost": "/advisor?about=cost", "advisor-own": "/advisor?about=own", settings: "/settings", missing: "/no-such-page",
     },
     operator: { hosts: "/operator/hosts", prices: "/operator/prices", users: "/operator/users", audit: "/operator/audit" },
   };
@@ -51,6 +52,8 @@ function nothingFound() {
 async function look(page, name, view) {
   await page.locator("h1").first().waitFor();
   await page.locator("[aria-busy=true], .ant-skeleton").first().waitFor({ state: "detached" });
+  // Whatever was asked of the server came.
+  if (await page.locator(".ant-alert-error").count()) keep(new Error(`${view}/${name}: ${await page.locator(".ant-alert-error").first().innerText()}`));
   await page.evaluate(() => document.fonts.ready);
   const folder = join(SCREENS, view);
   mkdirSync(folder, { recursive: true });

@@ -1,6 +1,7 @@
 // Runs the specs in a browser. Started by tests/e2e/run.py, which has the servers ready and says
 // by the environment where they are.
 import { openBrowser } from "./browser.mjs";
+import * as advisor from "./advisor.mjs";
 import * as journey from "./journey.mjs";
 import * as look from "./look.mjs";
 import * as operator from "./operator.mjs";
@@ -10,7 +11,7 @@ import * as terminal from "./terminal.mjs";
 
 const engine = process.env.CARDHOUR_E2E_ENGINE;
 const wanted = process.argv.slice(2);
-const specs = { journey, session, operator, rare, look, terminal };
+const specs = { journey, session, operator, advisor, rare, look, terminal };
 const counts = { ok: 0, FAIL: 0, skip: 0 };
 
 /** Every exported function is a test; `onlyOn` of a spec names the engine that it needs. */

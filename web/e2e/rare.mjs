@@ -57,7 +57,7 @@ export async function a_fault_says_what_happened_and_what_to_do(browser) {
     await page.getByRole("link", { name: "broken" }).first().click();
     await isState(page, say.stopped);
     const text = await page.getByRole("alert").first().innerText();
-    assert.match(text, lang === "zh" ? /\p{Script=Han}/u : /outside|stopped/);
+    assert.match(text, lang === "zh" ? /\p{Script=Han}/u : /deleted|stopped/);
     assert.ok(text.trim().includes("\n"), "what happened, and what to do");
     wasQuiet(page);
   }

@@ -23,6 +23,7 @@ const Create = lazy(() => import("./pages/instances/create_page"));
 const Instance = lazy(() => import("./pages/instance/instance_page"));
 const Terminal = lazy(() => import("./pages/terminal/terminal_page"));
 const Wallet = lazy(() => import("./pages/wallet/wallet_page"));
+const Advisor = lazy(() => import("./pages/advisor/advisor_page"));
 const Settings = lazy(() => import("./pages/settings/settings_page"));
 const Hosts = lazy(() => import("./pages/operator/hosts_page"));
 const Prices = lazy(() => import("./pages/operator/prices_page"));
@@ -92,6 +93,7 @@ function Pages() {
         <Route path="instances/:id" element={<Instance />} />
         <Route path="instances/:id/terminal" element={<Terminal />} />
         <Route path="wallet" element={<Wallet />} />
+        <Route path="advisor" element={<Advisor />} />
         <Route path="settings" element={<Settings />} />
         <Route path="operator" element={<OperatorOnly />}>
           <Route path="hosts" element={<Hosts />} />

@@ -2,7 +2,9 @@
 // event stream (refresh_by_event.ts); only what grows with time alone is asked again by itself.
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, answer } from "./client";
-import type { RentRequest, StartRequest } from "./types";
+import type {
+  CardsRequest, CostRequest, OwnRequest, RentRequest, StartRequest, TimeRequest, VramRequest,
+} from "./types";
 
 const MONEY_REFRESH_MS = 20_000;
 const OPERATOR_REFRESH_MS = 5_000; // the stream carries one's own events only
@@ -18,6 +20,16 @@ async function everything<T>(page: (after?: string) => Promise<{ items: T[]; nex
     after = answered.next;
   } while (after);
   return items;
+}
+
+/** An estimate follows its form; the one before stays until the new one is there. */
+function estimate<View>(topic: string, request: unknown, ask: (signal: AbortSignal) => Promise<View>) {
+  return queryOptions({
+    queryKey: ["estimate", topic, request],
+    queryFn: ({ signal }) => ask(signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
 }
 
 export const queries = {
@@ -125,6 +137,24 @@ export const queries = {
         ),
       placeholderData: keepPreviousData,
     }),
+
+  modelPresets: () =>
+    queryOptions({
+      queryKey: ["model-presets"],
+      queryFn: async () => (await answer(api.GET("/api/v1/estimates/presets"))).items,
+      staleTime: Infinity,
+    }),
+
+  vramEstimate: (body: VramRequest) =>
+    estimate("vram", body, (signal) => answer(api.POST("/api/v1/estimates/vram", { body, signal }))),
+  cardsEstimate: (body: CardsRequest) =>
+    estimate("cards", body, (signal) => answer(api.POST("/api/v1/estimates/cards", { body, signal }))),
+  timeEstimate: (body: TimeRequest) =>
+    estimate("time", body, (signal) => answer(api.POST("/api/v1/estimates/time", { body, signal }))),
+  costEstimate: (body: CostRequest) =>
+    estimate("cost", body, (signal) => answer(api.POST("/api/v1/estimates/cost", { body, signal }))),
+  ownEstimate: (body: OwnRequest) =>
+    estimate("own", body, (signal) => answer(api.POST("/api/v1/estimates/own", { body, signal }))),
 
   sshKeys: () =>
     queryOptions({

@@ -22,6 +22,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/adoptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Instances found in the engine that wait for a decision */
+        get: operations["adoption_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/adoptions/{id}/keep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give it to its renter; charged from now on */
+        post: operations["adoption_keep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/adoptions/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put it into the bin */
+        post: operations["adoption_remove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Backups of the database, newest first */
+        get: operations["backup_list"];
+        put?: never;
+        /** Back the database up now */
+        post: operations["backup_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/cards": {
         parameters: {
             query?: never;
@@ -220,6 +289,125 @@ export interface paths {
         put?: never;
         /** A ticket that stands for the session once, within 30 s */
         post: operations["ticket_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cards ranked for a task */
+        post: operations["estimate_cards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the hours cost, in each mode and on each card */
+        post: operations["estimate_cost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/own": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Owning a machine against renting */
+        post: operations["estimate_own"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Models that estimates know by name */
+        get: operations["estimate_preset_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/throughput": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Upper bounds of tokens a second */
+        post: operations["estimate_throughput"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/time": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How long a training takes, on one card and on several */
+        post: operations["estimate_time"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estimates/vram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How much VRAM a model needs, and which cards carry it */
+        post: operations["estimate_vram"];
         delete?: never;
         options?: never;
         head?: never;
@@ -460,6 +648,40 @@ export interface paths {
         put?: never;
         /** Stop; billing ends now, disks stay */
         post: operations["instance_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A WebSocket onto a shell inside (cardhour.terminal.v1) */
+        get: operations["terminal_open"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/terminals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open terminals, oldest first */
+        get: operations["terminal_list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -781,6 +1003,46 @@ export interface components {
             /** Format: int64 */
             available_micro?: number;
         };
+        /** @enum {string} */
+        AdoptionKind: "instance" | "run";
+        AdoptionView: {
+            instance_id: string;
+            kind: components["schemas"]["AdoptionKind"];
+            engine_account: string;
+            owner: string;
+            /** Format: int64 */
+            generation: number;
+            /** Format: date-time */
+            found_at: string;
+            name: string;
+            observed: components["schemas"]["Observed"];
+            mode: components["schemas"]["Mode"];
+            gpu_model: string;
+            cards: string[];
+            /** Format: int32 */
+            ssh_port: number;
+        };
+        BackupView: {
+            name: string;
+            /** Format: date-time */
+            made_at: string;
+            /** Format: int64 */
+            bytes: number;
+        };
+        BalanceView: {
+            /** @description decimal units of the deployment's currency */
+            keep: string;
+            /** Format: int64 */
+            keep_micro: number;
+            /** @description decimal units of the deployment's currency */
+            first_topup_low: string;
+            /** Format: int64 */
+            first_topup_low_micro: number;
+            /** @description decimal units of the deployment's currency */
+            first_topup_high: string;
+            /** Format: int64 */
+            first_topup_high_micro: number;
+        };
         BillExplainView: {
             /** Format: int64 */
             charged_ms: number;
@@ -846,6 +1108,26 @@ export interface components {
             about: components["schemas"]["TokenView"];
             account: components["schemas"]["AccountView"];
         };
+        CardRankView: {
+            /** Format: int32 */
+            rank: number;
+            gpu_model: string;
+            gpu_name: string;
+            /** Format: int32 */
+            cards: number;
+            /** Format: int32 */
+            utilisation_percent: number;
+            fit: components["schemas"]["Fit"];
+            /** @description decimal units of the deployment's currency */
+            rate_per_hour?: string;
+            /** Format: int64 */
+            rate_per_hour_micro?: number;
+            reason: string;
+            warnings: string[];
+            gpu: components["schemas"]["GpuModelView"];
+        };
+        /** @enum {string} */
+        CardTask: "training" | "inference" | "images";
         CardView: {
             uuid: string;
             host_id: string;
@@ -864,8 +1146,37 @@ export interface components {
             instance_id?: string;
             renter: string;
         };
+        CardsRequest: {
+            task?: components["schemas"]["CardTask"];
+            need?: components["schemas"]["VramRequest"];
+            /** Format: int64 */
+            vram_bytes?: number;
+            /** Format: int32 */
+            cards?: number;
+            continuous?: boolean;
+            /** @description decimal units of the deployment's currency */
+            rate_per_hour_max?: string;
+            /** Format: int64 */
+            rate_per_hour_max_micro?: number;
+        };
+        CardsView: {
+            sentence: string;
+            rows: components["schemas"]["CardRankView"][];
+        };
         /** @enum {string} */
-        Cause: "ready" | "renter" | "guest_shutdown" | "arrears" | "vanished" | "host_reboot" | "host_silent" | "host_back" | "start_failed" | "restart_failed" | "expired" | "admin";
+        Cause: "ready" | "renter" | "guest_shutdown" | "arrears" | "vanished" | "host_reboot" | "host_silent" | "host_back" | "start_failed" | "restart_failed" | "expired" | "admin" | "adopted";
+        CheckpointView: {
+            /** Format: int64 */
+            interval_ms: number;
+            /** Format: int64 */
+            suggested_ms: number;
+            /** Format: int32 */
+            keep: number;
+            /** Format: int32 */
+            lost_percent: number;
+            formula: string;
+            source: string;
+        };
         ConnectionView: {
             host: string;
             /** Format: int32 */
@@ -877,6 +1188,85 @@ export interface components {
             known_hosts_line: string;
             ssh_command: string;
         };
+        CostRequest: {
+            gpu_model?: string;
+            /** Format: int32 */
+            cards?: number;
+            /** Format: int64 */
+            run_ms?: number;
+            /** Format: double */
+            hours_per_day?: number;
+            /** Format: int32 */
+            days?: number;
+            known?: boolean;
+            /** Format: int64 */
+            no_gpu_ms?: number;
+            /** Format: int64 */
+            data_disk_bytes?: number;
+            /** Format: int64 */
+            vram_bytes?: number;
+            /** Format: int64 */
+            deadline_ms?: number;
+            /** Format: double */
+            speedup?: number;
+            /** Format: int32 */
+            speedup_cards?: number;
+            /** Format: int64 */
+            checkpoint_ms?: number;
+            /** Format: int64 */
+            interruption_ms?: number;
+            /** Format: int64 */
+            rebuild_ms?: number;
+        };
+        CostRowView: {
+            gpu_model: string;
+            gpu_name: string;
+            /** Format: int32 */
+            cards: number;
+            mode: components["schemas"]["PayMode"];
+            for_sale: boolean;
+            /** Format: int32 */
+            packages: number;
+            /** @description decimal units of the deployment's currency */
+            rate_per_hour: string;
+            /** Format: int64 */
+            rate_per_hour_micro: number;
+            /** @description decimal units of the deployment's currency */
+            cards_cost: string;
+            /** Format: int64 */
+            cards_cost_micro: number;
+            /** @description decimal units of the deployment's currency */
+            no_gpu_cost: string;
+            /** Format: int64 */
+            no_gpu_cost_micro: number;
+            /** @description decimal units of the deployment's currency */
+            disk_cost: string;
+            /** Format: int64 */
+            disk_cost_micro: number;
+            /** @description decimal units of the deployment's currency */
+            total: string;
+            /** Format: int64 */
+            total_micro: number;
+            /** Format: int32 */
+            saves_percent: number;
+            sentence: string;
+        };
+        CostView: {
+            sentence: string;
+            /** Format: int64 */
+            card_time_ms: number;
+            /** Format: int64 */
+            run_ms: number;
+            /** Format: double */
+            trial_factor: number;
+            rows: components["schemas"]["CostRowView"][];
+            plans: components["schemas"]["PlanView"][];
+            packages: components["schemas"]["PackageView"][];
+            balance: components["schemas"]["BalanceView"];
+            checkpoint?: components["schemas"]["CheckpointView"];
+            formulas: components["schemas"]["FormulaView"][];
+            advice: string[];
+        };
         CurrencyView: {
             code: string;
             symbol: string;
@@ -885,6 +1275,13 @@ export interface components {
         };
         /** @enum {string} */
         Desired: "running" | "stopped" | "released" | "purged";
+        DiskNeedView: {
+            /** Format: int64 */
+            needed_bytes: number;
+            /** Format: int64 */
+            data_disk_bytes: number;
+            sentence: string;
+        };
         /** @enum {string} */
         ErrorCode: "invalid_argument" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "idempotency_mismatch" | "insufficient_balance" | "no_capacity" | "quota_exceeded" | "too_large" | "rate_limited" | "overloaded" | "engine_unavailable" | "store_unavailable" | "engine_failed" | "internal";
         EventView: {
@@ -903,6 +1300,12 @@ export interface components {
             code: string;
             what: string;
             next: string;
+        };
+        /** @enum {string} */
+        Fit: "comfortable" | "fits" | "tight" | "no";
+        FormulaView: {
+            name: string;
+            formula: string;
         };
         GpuModelView: {
             key: string;
@@ -1021,6 +1424,9 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        KeepRequest: {
+            account?: string;
+        };
         LoginRequest: {
             login: string;
             /** Format: password */
@@ -1035,6 +1441,76 @@ export interface components {
         Meter: "on_demand" | "no_gpu" | "minimum";
         /** @enum {string} */
         Mode: "on_demand" | "no_gpu";
+        /** @enum {string} */
+        ModelKind: "language" | "diffusion";
+        ModelRequest: {
+            preset?: string;
+            params?: string;
+            shape?: components["schemas"]["ModelShapeRequest"];
+        };
+        ModelShapeRequest: {
+            name?: string;
+            kind?: components["schemas"]["ModelKind"];
+            /** Format: double */
+            params?: number;
+            /** Format: double */
+            active_params?: number;
+            /** Format: int32 */
+            layers?: number;
+            /** Format: int32 */
+            hidden?: number;
+            /** Format: int32 */
+            heads?: number;
+            /** Format: int32 */
+            kv_heads?: number;
+            /** Format: int32 */
+            head_dim?: number;
+            /** Format: int32 */
+            ffn?: number;
+            /** Format: int32 */
+            vocab?: number;
+            /** Format: int32 */
+            experts?: number;
+            /** Format: int32 */
+            experts_active?: number;
+            tied?: boolean;
+            /** Format: double */
+            kv_values_per_layer?: number;
+            /** Format: double */
+            encoder_params?: number;
+            /** Format: double */
+            vae_params?: number;
+            /** Format: int32 */
+            image_side?: number;
+        };
+        ModelView: {
+            key: string;
+            name: string;
+            kind: components["schemas"]["ModelKind"];
+            /** Format: double */
+            params: number;
+            /** Format: double */
+            active_params: number;
+            /** Format: int32 */
+            layers: number;
+            /** Format: int32 */
+            hidden: number;
+            /** Format: int32 */
+            heads: number;
+            /** Format: int32 */
+            kv_heads: number;
+            /** Format: int32 */
+            head_dim: number;
+            /** Format: int32 */
+            vocab: number;
+            /** Format: int32 */
+            experts: number;
+            /** Format: int64 */
+            kv_bytes_per_token: number;
+            /** Format: int32 */
+            image_side: number;
+            source: string;
+        };
         NoticeView: {
             reason: string;
             /** Format: date-time */
@@ -1072,12 +1548,134 @@ export interface components {
             no_gpu_per_hour_micro: number;
             gpu: components["schemas"]["GpuModelView"];
         };
+        /** @enum {string} */
+        Optimizer: "adam" | "adam_8bit";
+        /** @enum {string} */
+        OwnAdvice: "rent" | "reserve" | "own" | "private_deployment";
+        OwnPointView: {
+            /** Format: double */
+            hours_per_month: number;
+            /** @description decimal units of the deployment's currency */
+            own_per_month: string;
+            /** Format: int64 */
+            own_per_month_micro: number;
+            /** @description decimal units of the deployment's currency */
+            rent_per_month: string;
+            /** Format: int64 */
+            rent_per_month_micro: number;
+            /** @description decimal units of the deployment's currency */
+            own_per_hour?: string;
+            /** Format: int64 */
+            own_per_hour_micro?: number;
+        };
+        OwnRequest: {
+            gpu_model?: string;
+            /** Format: int32 */
+            cards?: number;
+            /** Format: double */
+            hours_per_month?: number;
+            /** @description decimal units of the deployment's currency */
+            machine_price?: string;
+            /** Format: int64 */
+            machine_price_micro?: number;
+            /** Format: int32 */
+            machine_watts?: number;
+            /** @description decimal units of the deployment's currency */
+            price_per_kwh?: string;
+            /** Format: int64 */
+            price_per_kwh_micro?: number;
+            /** Format: int32 */
+            value_lost_percent?: number;
+            /** @description decimal units of the deployment's currency */
+            upkeep_per_month?: string;
+            /** Format: int64 */
+            upkeep_per_month_micro?: number;
+            /** Format: int32 */
+            months?: number;
+            steady?: boolean;
+            data_must_stay?: boolean;
+        };
+        OwnView: {
+            advice: components["schemas"]["OwnAdvice"];
+            sentence: string;
+            reasons: string[];
+            /** @description decimal units of the deployment's currency */
+            rent_per_hour: string;
+            /** Format: int64 */
+            rent_per_hour_micro: number;
+            /** @description decimal units of the deployment's currency */
+            own_per_month: string;
+            /** Format: int64 */
+            own_per_month_micro: number;
+            /** @description decimal units of the deployment's currency */
+            rent_per_month: string;
+            /** Format: int64 */
+            rent_per_month_micro: number;
+            /** @description decimal units of the deployment's currency */
+            own_per_hour?: string;
+            /** Format: int64 */
+            own_per_hour_micro?: number;
+            /** @description decimal units of the deployment's currency */
+            value_lost_per_month: string;
+            /** Format: int64 */
+            value_lost_per_month_micro: number;
+            /** @description decimal units of the deployment's currency */
+            power_per_hour: string;
+            /** Format: int64 */
+            power_per_hour_micro: number;
+            /** Format: double */
+            energy_kwh_per_month: number;
+            /** Format: double */
+            break_even_hours?: number;
+            /** Format: int32 */
+            rule_hours: number;
+            curve: components["schemas"]["OwnPointView"][];
+            formulas: components["schemas"]["FormulaView"][];
+        };
+        PackageView: {
+            term: components["schemas"]["PayMode"];
+            /** Format: int64 */
+            term_ms: number;
+            /** Format: int32 */
+            price_percent: number;
+            /** Format: int64 */
+            break_even_ms: number;
+            for_sale: boolean;
+        };
         PasswordRequest: {
             /** Format: password */
             old_password: string;
             /** Format: password */
             new_password: string;
         };
+        /** @enum {string} */
+        PayMode: "on_demand" | "spot" | "day" | "week" | "month";
+        PlanView: {
+            gpu_model: string;
+            gpu_name: string;
+            /** Format: int32 */
+            cards: number;
+            /** Format: int64 */
+            run_low_ms: number;
+            /** Format: int64 */
+            run_ms: number;
+            /** Format: int64 */
+            run_high_ms: number;
+            /** Format: int64 */
+            card_time_ms: number;
+            /** @description decimal units of the deployment's currency */
+            rate_per_hour: string;
+            /** Format: int64 */
+            rate_per_hour_micro: number;
+            /** @description decimal units of the deployment's currency */
+            cost: string;
+            /** Format: int64 */
+            cost_micro: number;
+            meets_deadline: boolean;
+            sentence: string;
+        };
+        /** @enum {string} */
+        Precision: "fp32" | "fp16" | "int8" | "int4";
         PriceRequest: {
             model?: string;
             mode?: components["schemas"]["Mode"];
@@ -1177,8 +1775,42 @@ export interface components {
         };
         /** @enum {string} */
         Role: "renter" | "admin";
+        ScalingView: {
+            /** Format: int32 */
+            cards: number;
+            /** Format: double */
+            speedup: number;
+            /** Format: int64 */
+            run_ms: number;
+            /** Format: int64 */
+            card_time_ms: number;
+            /** Format: int32 */
+            gain_percent: number;
+            pays: boolean;
+            /** @description decimal units of the deployment's currency */
+            cost?: string;
+            /** Format: int64 */
+            cost_micro?: number;
+        };
+        ServedModelRequest: {
+            model?: components["schemas"]["ModelRequest"];
+            precision?: components["schemas"]["Precision"];
+            kv_precision?: components["schemas"]["Precision"];
+            /** Format: int32 */
+            context?: number;
+            /** Format: int32 */
+            sequences?: number;
+        };
         /** @enum {string} */
         ShutdownKind: "poweroff" | "reboot";
+        SizeRangeView: {
+            /** Format: int64 */
+            low_bytes: number;
+            /** Format: int64 */
+            likely_bytes: number;
+            /** Format: int64 */
+            high_bytes: number;
+        };
         SshKeyRequest: {
             public_key: string;
             name?: string;
@@ -1197,11 +1829,134 @@ export interface components {
             /** Format: int32 */
             gpu_count?: number;
         };
+        StepFitView: {
+            /** Format: int32 */
+            points: number;
+            /** Format: int32 */
+            warmup_points: number;
+            /** Format: double */
+            median_seconds: number;
+            /** Format: double */
+            mean_seconds: number;
+            /** Format: double */
+            slow_seconds: number;
+            sentence: string;
+        };
+        TerminalView: {
+            id: string;
+            /** Format: date-time */
+            opened_at: string;
+            attached: boolean;
+            /** Format: int64 */
+            output_bytes: number;
+        };
+        ThroughputRequest: {
+            model?: components["schemas"]["ModelRequest"];
+            precision?: components["schemas"]["Precision"];
+            kv_precision?: components["schemas"]["Precision"];
+            /** Format: int32 */
+            context?: number;
+            /** Format: int32 */
+            sequences?: number;
+            /** Format: int32 */
+            cards?: number;
+            gpu_model?: string;
+        };
+        ThroughputRowView: {
+            gpu_model: string;
+            gpu_name: string;
+            /** Format: int32 */
+            cards: number;
+            /** Format: double */
+            decode_tokens_per_s_max: number;
+            /** Format: double */
+            decode_tokens_per_s_per_sequence_max: number;
+            /** Format: double */
+            prefill_tokens_per_s_max: number;
+            decode_bound_by: string;
+            fits: boolean;
+            /** @description decimal units of the deployment's currency */
+            rate_per_hour?: string;
+            /** Format: int64 */
+            rate_per_hour_micro?: number;
+            /** @description decimal units of the deployment's currency */
+            cost_per_million_tokens_min?: string;
+            /** Format: int64 */
+            cost_per_million_tokens_min_micro?: number;
+            formulas: components["schemas"]["FormulaView"][];
+            sentence: string;
+        };
+        ThroughputView: {
+            model: components["schemas"]["ModelView"];
+            sentence: string;
+            rows: components["schemas"]["ThroughputRowView"][];
+            warnings: string[];
+        };
         TicketAnswer: {
             /** Format: password */
             ticket: string;
             /** Format: date-time */
             expires_at: string;
+        };
+        TimeRequest: {
+            /** Format: double */
+            step_seconds?: number;
+            log?: string;
+            /** Format: double */
+            samples?: number;
+            /** Format: int32 */
+            batch?: number;
+            /** Format: double */
+            epochs?: number;
+            /** Format: int64 */
+            steps?: number;
+            /** Format: int32 */
+            cards?: number;
+            known?: boolean;
+            tuned?: boolean;
+            /** Format: double */
+            speedup?: number;
+            /** Format: int32 */
+            speedup_cards?: number;
+            gpu_model?: string;
+            /** Format: int64 */
+            vram_bytes?: number;
+            /** Format: int64 */
+            deadline_ms?: number;
+        };
+        TimeView: {
+            /** Format: int64 */
+            card_time_ms: number;
+            sentence: string;
+            /** Format: double */
+            steps: number;
+            /** Format: double */
+            step_seconds: number;
+            fit?: components["schemas"]["StepFitView"];
+            /** Format: int64 */
+            run_low_ms: number;
+            /** Format: int64 */
+            run_ms: number;
+            /** Format: int64 */
+            run_high_ms: number;
+            /** Format: double */
+            trial_factor: number;
+            /** Format: int64 */
+            total_ms: number;
+            /** @description decimal units of the deployment's currency */
+            cost?: string;
+            /** Format: int64 */
+            cost_micro?: number;
+            /** Format: int64 */
+            tuned_low_ms?: number;
+            /** Format: int64 */
+            tuned_high_ms?: number;
+            scaling: components["schemas"]["ScalingView"][];
+            /** Format: int32 */
+            pays_up_to_cards: number;
+            plans: components["schemas"]["PlanView"][];
+            formulas: components["schemas"]["FormulaView"][];
+            advice: string[];
         };
         TokenAnswer: {
             /** Format: password */
@@ -1256,6 +2011,70 @@ export interface components {
             currency: components["schemas"]["CurrencyView"];
             registration: components["schemas"]["Registration"];
         };
+        VramChangeView: {
+            key: string;
+            gpu_model: string;
+            per_card: components["schemas"]["SizeRangeView"];
+            sentence: string;
+        };
+        VramFitView: {
+            gpu_model: string;
+            gpu_name: string;
+            /** Format: int64 */
+            vram_bytes: number;
+            /** Format: int32 */
+            cards: number;
+            per_card: components["schemas"]["SizeRangeView"];
+            fit: components["schemas"]["Fit"];
+            fit_alone: components["schemas"]["Fit"];
+            /** Format: int32 */
+            utilisation_percent: number;
+            /** @description decimal units of the deployment's currency */
+            rate_per_hour?: string;
+            /** Format: int64 */
+            rate_per_hour_micro?: number;
+            sentence: string;
+        };
+        VramPartView: {
+            key: string;
+            name: string;
+            size: components["schemas"]["SizeRangeView"];
+            formula: string;
+        };
+        VramRequest: {
+            model?: components["schemas"]["ModelRequest"];
+            workload?: components["schemas"]["Workload"];
+            precision?: components["schemas"]["Precision"];
+            kv_precision?: components["schemas"]["Precision"];
+            /** Format: int32 */
+            context?: number;
+            /** Format: int32 */
+            sequences?: number;
+            optimizer?: components["schemas"]["Optimizer"];
+            gradient_checkpointing?: boolean;
+            /** Format: int32 */
+            lora_rank?: number;
+            /** Format: int32 */
+            zero_stage?: number;
+            /** Format: int32 */
+            tensor_parallel?: number;
+            /** Format: int32 */
+            cards?: number;
+            /** Format: int32 */
+            image_side?: number;
+            beside?: components["schemas"]["ServedModelRequest"][];
+        };
+        VramView: {
+            model: components["schemas"]["ModelView"];
+            sentence: string;
+            parts: components["schemas"]["VramPartView"][];
+            per_card: components["schemas"]["SizeRangeView"];
+            all_cards: components["schemas"]["SizeRangeView"];
+            fits: components["schemas"]["VramFitView"][];
+            changes: components["schemas"]["VramChangeView"][];
+            disk: components["schemas"]["DiskNeedView"];
+            warnings: string[];
+        };
         WalletView: {
             /** @description decimal units of the deployment's currency */
             balance: string;
@@ -1283,6 +2102,8 @@ export interface components {
             at: string;
             currency: components["schemas"]["CurrencyView"];
         };
+        /** @enum {string} */
+        Workload: "inference" | "lora" | "qlora" | "full" | "diffusion";
     };
     responses: never;
     parameters: never;
@@ -1349,6 +2170,165 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoption_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AdoptionView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoption_keep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeepRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoption_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backup_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BackupView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backup_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupView"];
                 };
             };
             /** @description a problem document (RFC 9457) */
@@ -1752,6 +2732,236 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TicketAnswer"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_cards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CardsRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CardsView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_cost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CostRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_own: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_preset_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ModelView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_throughput: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThroughputRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThroughputView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_time: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimeRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimeView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_vram: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VramRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VramView"];
                 };
             };
             /** @description a problem document (RFC 9457) */
@@ -2325,6 +3535,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminal_open: {
+        parameters: {
+            query?: {
+                /** @description columns; 80 when absent */
+                cols?: string;
+                /** @description rows; 24 when absent */
+                rows?: string;
+                /** @description one that is open, to go on with it */
+                terminal?: string;
+                /** @description bytes of its output that are known */
+                from?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    terminal_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["TerminalView"][];
+                        next?: string;
+                    };
                 };
             };
             /** @description a problem document (RFC 9457) */

@@ -31,19 +31,21 @@ export function DataTable<Row>(props: {
         <tbody>
           {props.rows.map((row) => (
             <tr key={props.rowKey(row)}>
-              {props.columns.map((column) => (
-                <td
-                  key={column.name}
-                  data-label={column.unnamed ? undefined : column.name}
-                  className={[column.end && "end", column.lead && "lead"].filter(Boolean).join(" ") || undefined}
-                >
-                  <div>{column.value(row)}</div>
-                </td>
-              ))}
+              {props.columns.map((column) => <Cell key={column.name} column={column} value={column.value(row)} />)}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Cell<Row>({ column, value }: { column: Column<Row>; value: ReactNode }) {
+  const isEmpty = value === undefined || value === null || value === false || value === "";
+  const names = [column.end && "end", column.lead && "lead", isEmpty && "blank"].filter(Boolean);
+  return (
+    <td data-label={column.unnamed ? undefined : column.name} className={names.join(" ") || undefined}>
+      <div>{value}</div>
+    </td>
   );
 }

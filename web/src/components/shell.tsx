@@ -1,6 +1,6 @@
 // What is around every page: navigation at the left, or behind a button on a narrow screen.
 import {
-  AppstoreOutlined, AuditOutlined, ClusterOutlined, DashboardOutlined, DesktopOutlined, LogoutOutlined,
+  AppstoreOutlined, AuditOutlined, BulbOutlined, ClusterOutlined, DashboardOutlined, DesktopOutlined, LogoutOutlined,
   MenuOutlined, SettingOutlined, TagOutlined, TeamOutlined, WalletOutlined,
 } from "@ant-design/icons";
 import { Button, Drawer, Skeleton } from "antd";
@@ -26,6 +26,7 @@ const RENTER: Place[] = [
   { to: "/market", name: "nav.market", icon: <AppstoreOutlined aria-hidden /> },
   { to: "/instances", name: "nav.instances", icon: <DesktopOutlined aria-hidden /> },
   { to: "/wallet", name: "nav.wallet", icon: <WalletOutlined aria-hidden /> },
+  { to: "/advisor", name: "nav.advisor", icon: <BulbOutlined aria-hidden /> },
   { to: "/settings", name: "nav.settings", icon: <SettingOutlined aria-hidden /> },
 ];
 

@@ -52,3 +52,13 @@ it("has no text that nobody shows", () => {
     .filter((key) => !code.includes(`"${key}"`) && !prefixes.some((prefix) => key.startsWith(prefix)));
   expect(unused).toEqual([]);
 });
+
+it("names events and causes as the command line does", () => {
+  const cli = readFileSync(new URL("../../../src/cli/words.cc", import.meta.url), "utf8");
+  const told = [...cli.matchAll(/\{"([a-z_]+\.[a-z_]+)",\s*\{"([^"]+)",\s*"([^"]+)"\}\}/g)];
+  expect(told.length).toBeGreaterThan(20);
+  const mine = texts as Record<string, readonly string[]>;
+  const differing = told.filter(([, kind, english, chinese]) =>
+    mine[`event.${kind}`]?.join() !== `${english},${chinese}`).map(([, kind]) => kind);
+  expect(differing).toEqual([]);
+});

@@ -141,6 +141,7 @@ export const instance = {
   "terminal.refused.session": ["The session has ended. Log in again.", "会话已结束，请重新登录。"],
   "terminal.refused.gone": ["This terminal is gone: it was closed, or left alone for too long.", "此终端已不存在：已被关闭，或离开太久。"],
   "terminal.refused.stopped": ["The instance is not running.", "实例没有运行。"],
+  "terminal.refused.replaced": ["This terminal was taken up in another window.", "此终端已在其他窗口打开。"],
   "terminal.refused.many": ["Too many terminals are open. Close one first.", "打开的终端过多，请先关闭一个。"],
   "terminal.close": ["Close this terminal", "关闭此终端"],
   "terminal.label": ["Terminal; Ctrl+Shift+arrow leaves it", "终端；按 Ctrl+Shift+方向键可离开"],

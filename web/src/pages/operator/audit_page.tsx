@@ -24,11 +24,9 @@ function columns(say: Say, loginOf: (id: string | undefined) => string): Column<
   ];
 }
 
-/** The API goes forward only: what came before is asked for by its number, without gaps. */
+/** The latest, or those before an event, oldest first. */
 function page(before: number | undefined) {
-  const query = before === undefined
-    ? { limit: String(PAGE) }
-    : { after: String(Math.max(0, before - PAGE - 1)), limit: String(Math.min(PAGE, before - 1)) };
+  const query = { limit: String(PAGE), ...(before === undefined ? {} : { before: String(before) }) };
   return answer(api.GET("/api/v1/admin/events", { params: { query } }));
 }
 
@@ -41,7 +39,7 @@ export default function AuditPage() {
     queryKey: ["operator", "audit"],
     queryFn: ({ pageParam }) => page(pageParam),
     initialPageParam: undefined as number | undefined,
-    getNextPageParam: ({ items }) => (items[0] && items[0].seq > 1 ? items[0].seq : undefined),
+    getNextPageParam: ({ items }) => (items.length === PAGE ? items[0]?.seq : undefined),
     refetchInterval: REFRESH_MS,
   });
   const fits = (event: EventView) =>

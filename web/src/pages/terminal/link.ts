@@ -3,7 +3,7 @@
 import { backoffMs } from "../../api/stream";
 
 export type LinkState = "connecting" | "open" | "lost" | "ended";
-export type Refusal = "session" | "gone" | "stopped" | "many";
+export type Refusal = "session" | "gone" | "stopped" | "many" | "replaced";
 
 export interface LinkHandlers {
   onOutput(bytes: Uint8Array): void;
@@ -24,7 +24,7 @@ export interface LinkWorld {
 const FRAME_BYTES = 32 * 1024;
 // A paste waits here while the connection is slow or away; beyond this it is a mistake.
 const QUEUE_BYTES_MAX = 8 * 1024 * 1024;
-const REFUSALS: Record<number, Refusal> = { 4401: "session", 4404: "gone", 4409: "stopped", 1013: "many" };
+const REFUSALS: Record<number, Refusal> = { 4401: "session", 4404: "gone", 4409: "stopped", 4410: "replaced", 1013: "many" };
 
 export class TerminalLink {
   private socket: WebSocket | undefined;

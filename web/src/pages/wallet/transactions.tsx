@@ -23,8 +23,8 @@ function noteText(say: Say, note: string): string {
   return key ? say(key) : "";
 }
 
-function Whose({ id, nameOf }: { id: string | undefined; nameOf(id: string): string }) {
-  return id ? <Link to={`/instances/${id}`} className="wrap-anywhere">{nameOf(id)}</Link> : null;
+function Whose({ id, nameOf }: { id: string; nameOf(id: string): string }) {
+  return <Link to={`/instances/${id}`} className="wrap-anywhere">{nameOf(id)}</Link>;
 }
 
 function columns(say: Say, nameOf: (id: string) => string): Column<TransactionView>[] {
@@ -32,7 +32,7 @@ function columns(say: Say, nameOf: (id: string) => string): Column<TransactionVi
     { name: say("transactions.what"), value: (each) => say(`transaction.${each.kind}`) },
     { name: say("transactions.when"), value: (each) => <Moment at={each.at} /> },
     { name: say("transactions.by"), value: (each) => (each.actor.startsWith("system:") ? say("brand") : each.actor) },
-    { name: say("transactions.instance"), value: (each) => <Whose id={each.instance_id} nameOf={nameOf} /> },
+    { name: say("transactions.instance"), value: (each) => each.instance_id && <Whose id={each.instance_id} nameOf={nameOf} /> },
     { name: say("transactions.note"), value: (each) => noteText(say, each.note) },
     { name: say("transactions.amount"), end: true, value: (each) => <Exact value={each.amount} /> },
   ];
