@@ -40,7 +40,7 @@ Target command_line_target() {
           run,
           {"--json", "--lang", "zh", "--", "--yes", "--profile", "-n", "--gpu", "--help", "rent",
            "ssh-key", "admin", "topup", "--data-disk", "=", "--=", "-", "\n"},
-          8};
+          40};
 }
 
 }  // namespace cardhour::fuzz
