@@ -21,6 +21,7 @@ std::optional<LifecycleEvent> edge_of(Observed before, const Event& event) {
   }
   if (word == "stray") return LifecycleEvent::stray;
   if (word == "restored") return LifecycleEvent::restore;
+  if (word == "adopted" && next_state(before, LifecycleEvent::adopt)) return LifecycleEvent::adopt;
   if (word == "purged") return LifecycleEvent::purged;
   return std::nullopt;
 }

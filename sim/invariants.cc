@@ -255,7 +255,8 @@ void Invariants::check_segment(const Rows& rows, const Segment& segment) {
              to_decimal(segment_due(segment, *segment.closed_at)), to_decimal(segment.posted));
     }
     const auto ended = paths_.ended_at(segment.instance_id);
-    const bool paused = segment.close_cause == Cause::host_silent;
+    const bool paused = segment.close_cause == Cause::host_silent ||
+                        segment.close_cause == Cause::adopted;  // the run goes on
     if (!paused && (!ended || *segment.closed_at > *ended)) {
       broken("segment {} closed after its stop was asked for", name);
     }

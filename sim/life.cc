@@ -14,6 +14,7 @@
 #include "sim/invariants.h"
 #include "sim/paths.h"
 #include "sim/player.h"
+#include "sim/restore.h"
 #include "sim/world.h"
 
 namespace cardhour {
@@ -21,6 +22,8 @@ namespace {
 
 // Costly looks are taken once in so many lines.
 constexpr int kLinesPerLook = 40;
+// One seed in so many also lives through a restore, after its own life.
+constexpr uint64_t kSeedsPerRestore = 4;
 
 void set_faults(FaultPlan& plan, uint64_t seed) {
   const int scale = static_cast<int>(seed % 4);  // some lives are calm, some are not
@@ -203,7 +206,13 @@ Outcome live_seed(const LifeOptions& options, uint64_t seed, Journal& journal) {
   if (options.faults) set_faults(life.world().faults(), seed);
   Generator generator(life.world(), seed);
   life.live(generator);
-  return life.outcome();
+  Outcome outcome = life.outcome();
+  if (seed % kSeedsPerRestore == 0 && outcome.broken.empty()) {
+    Paths paths;
+    outcome.broken = live_through_restore(seed, options.faults, paths);
+    for (const auto& [name, times] : paths.counts()) outcome.paths[name] += times;
+  }
+  return outcome;
 }
 
 Outcome live_script(const LifeOptions& options, const Script& script, Journal& journal) {

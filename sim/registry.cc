@@ -28,6 +28,8 @@ std::vector<std::string> registered_paths() {
         // Threads in one another's way.
         "stale result dropped", "lock taken over", "meanwhile: work", "meanwhile: observe",
         "meanwhile: settle", "meanwhile: reconcile", "meanwhile: stop", "meanwhile: release",
+        // An older backup over a newer engine.
+        "adopted: kept", "adopted: removed",
         // The rest.
         "replayed with its key", "quote kept", "written off", "started behind our back",
         "PCI addresses swapped", "process restarted", "wall clock set back",

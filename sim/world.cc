@@ -1,10 +1,15 @@
 #include "sim/world.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <utility>
 
 #include "adapters/files/catalog_file.h"
+#include "adapters/sql/backup.h"
 #include "base/check.h"
 #include "base/enum_text.h"
 
@@ -81,6 +86,17 @@ SimEngineOptions engine_options(SimClock& clock, FaultPlan& faults, const WorldO
   return options;
 }
 
+std::string fresh_path(const std::string& what) {
+  static std::atomic<int> made = 0;
+  const auto name = fmt::format("cardhour-sim-{}-{}-{}.db", ::getpid(), what, ++made);
+  return (std::filesystem::temp_directory_path() / name).string();
+}
+
+void remove_database(const std::string& path) {
+  if (path.empty()) return;
+  for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(path + ending);
+}
+
 Status find_restless(Tx& tx, std::vector<std::string>& restless) {
   TRY_ASSIGN(const auto forgotten, tx.instances().forgotten());
   for (const InstanceId& id : forgotten) restless.push_back(id.text + " is forgotten");
@@ -119,6 +135,9 @@ class World::BetweenEngine final : public Engine {
   }
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override {
     return amid(id, [&] { return inner_.find(id); });
+  }
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override {
+    return amid(id, [&] { return inner_.describe(id); });
   }
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override {
     return amid(spec.id, [&] { return inner_.ensure_created(spec, identity); });
@@ -167,14 +186,15 @@ World::World(const WorldOptions& options)
       faults_(options.seed ^ 0xfa017),
       engine_(clock_, {host_of(options)}, engine_options(clock_, faults_, options)),
       probe_(engine_),
-      store_(must(open_sqlite(":memory:", SqliteOptions{.durable = false}))),
-      faulty_store_(*store_, faults_),
+      store_(),
+      faulty_store_(store_, faults_),
       faulty_engine_(engine_, faults_),
       between_engine_(std::make_unique<BetweenEngine>(faulty_engine_)),
       looks_are_exact_(options.looks_are_exact),
       observe_every_(policy_.observe_interval) {
   crypto_init();
   faults_.set_wait([this](Duration by) { wait(by); });
+  store_.now = must(open_sqlite(":memory:", SqliteOptions{.durable = false}));
   begin();
   outside([&] {
     const auto first = must(plane_->accounts.ensure_first_operator("operator"));
@@ -186,31 +206,54 @@ World::World(const WorldOptions& options)
   next_look_ = now() + observe_every_;
 }
 
-World::~World() = default;
+World::~World() {
+  store_.now.reset();
+  for (const std::string& path : {backup_, restored_}) remove_database(path);
+}
+
+void World::take_backup() {
+  if (backup_.empty()) backup_ = fresh_path("backup");
+  must(store_.now->backup_to(backup_));
+}
+
+void World::restore_backup() {
+  CHECK(!backup_.empty(), "a backup was taken");
+  const std::string path = fresh_path("restored");
+  CHECK(std::filesystem::copy_file(backup_, path), "the backup can be copied");
+  must(sql::prepare_restored(path, Restore{now(), "backup", std::nullopt, std::nullopt}));
+  plane_.reset();
+  store_.now = must(open_sqlite(path, SqliteOptions{.durable = false}));
+  remove_database(std::exchange(restored_, path));
+  restart();
+}
 
 void World::begin() {
   plane_.reset();
   Timestamp known;
-  must(store_->read([&](Tx& tx) -> Status {
+  must(store_.now->read([&](Tx& tx) -> Status {
     TRY_ASSIGN(known, newest_instant(tx));
     return {};
   }));
   const Timestamp wall = clock_.now() + wall_is_off_;
   plane_clock_.begin(std::max(wall, known) - clock_.now());
-  next_look_ = now() + observe_every_;
+  next_look_ = now();
   next_claim_ = now();
   not_before_ = now();
-  plane_ = std::make_unique<ControlPlane>(Deps{.store = faulty_store_,
-                                               .engine = *between_engine_,
-                                               .clock = plane_clock_,
-                                               .entropy = entropy_,
-                                               .probe = probe_,
-                                               .policy = policy_,
-                                               .catalog = catalog_,
-                                               .network = network_,
-                                               .seal_key = seal_key_,
-                                               .password_cost = PasswordCost::cheap});
-  must(store_->write([](Tx& tx) { return tx.instances().unlock_operations(); }));
+  const auto deps_on = [this](Store& store) {
+    return Deps{.store = store,
+                .engine = *between_engine_,
+                .clock = plane_clock_,
+                .entropy = entropy_,
+                .probe = probe_,
+                .policy = policy_,
+                .catalog = catalog_,
+                .network = network_,
+                .seal_key = seal_key_,
+                .password_cost = PasswordCost::cheap};
+  };
+  plane_ = std::make_unique<ControlPlane>(deps_on(faulty_store_));
+  must(Adoptions(deps_on(store_)).begin());
+  must(store_.now->write([](Tx& tx) { return tx.instances().unlock_operations(); }));
 }
 
 // A call of the engine takes its time, and the other threads go on.
@@ -229,7 +272,7 @@ void World::wait(Duration by) {
 
 std::map<OperationId, std::string> World::locks() {
   std::map<OperationId, std::string> tokens;
-  must(store_->read([&](Tx& tx) -> Status {
+  must(store_.now->read([&](Tx& tx) -> Status {
     TRY_ASSIGN(const auto alive, tx.instances().alive());
     for (const Instance& instance : alive) {
       TRY_ASSIGN(const auto pending, tx.instances().pending_operation(instance.id));
@@ -345,9 +388,8 @@ void World::act() {
 }
 
 Timestamp World::next_event() {
-  // While a look waits for the engine, the next one does too.
-  Timestamp next = is_observing_ ? now() + observe_every_ : next_look_;
-  must(store_->read([&](Tx& tx) -> Status {
+  Timestamp next = next_look_;
+  must(store_.now->read([&](Tx& tx) -> Status {
     TRY_ASSIGN(const auto operation, tx.instances().next_operation_at());
     if (operation) next = std::min(next, *operation);
     TRY_ASSIGN(const auto due, tx.accounts().due(next, 1));
@@ -395,7 +437,7 @@ std::vector<std::string> World::settle_down() {
     for (int round = 0; round < 40 && (round < 2 || !restless.empty()); ++round) {
       pass(seconds(60));
       restless.clear();
-      must(store_->read([&](Tx& tx) { return find_restless(tx, restless); }));
+      must(store_.now->read([&](Tx& tx) { return find_restless(tx, restless); }));
     }
   });
   return restless;

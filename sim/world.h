@@ -44,7 +44,7 @@ class World {
   FaultPlan& faults() { return faults_; }
   Policy& policy() { return policy_; }
   // The database without faults, for whoever looks from outside.
-  SqlStore& store() { return *store_; }
+  SqlStore& store() { return *store_.now; }
   Timestamp now() { return plane_clock_.now(); }
 
   const Actor& admin() const { return admin_; }
@@ -58,6 +58,10 @@ class World {
   void outside(const std::function<void()>& body);
   // The process is killed and started again.
   void restart();
+  // Copies the database; and puts the copy back in its place, as `admin restore` does, with the
+  // process down in between. The engine stays as it is.
+  void take_backup();
+  void restore_backup();
   // It is started again with another secret.key than the one that sealed the secrets.
   void lose_secret_key();
   // Lets time go by as in production: workers, loops and settlements act when they are due.
@@ -121,7 +125,15 @@ class World {
   FaultPlan faults_;
   SimEngine engine_;
   SimProbe probe_;
-  std::unique_ptr<SqlStore> store_;
+  // The database of the moment: a restore puts another in its place.
+  struct CurrentStore final : Store {
+    Status write(const std::function<Status(Tx&)>& body) override { return now->write(body); }
+    Status read(const std::function<Status(Tx&)>& body) override { return now->read(body); }
+    std::unique_ptr<SqlStore> now;
+  };
+  CurrentStore store_;
+  std::string backup_;    // path; empty: none was taken
+  std::string restored_;  // path of the present database; empty: it is in memory
   FaultyStore faulty_store_;
   FaultyEngine faulty_engine_;
   std::unique_ptr<BetweenEngine> between_engine_;

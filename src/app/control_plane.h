@@ -4,12 +4,15 @@
 #pragma once
 
 #include "app/accounts.h"
+#include "app/adoptions.h"
+#include "app/backups.h"
 #include "app/deps.h"
 #include "app/events.h"
 #include "app/instances.h"
 #include "app/inventory.h"
 #include "app/loops/loops.h"
 #include "app/operations.h"
+#include "app/terminals.h"
 #include "app/tickets.h"
 #include "app/wallet.h"
 
@@ -25,6 +28,9 @@ class ControlPlane {
         wallet(deps),
         instances(deps),
         events(deps),
+        adoptions(deps),
+        backups(deps),
+        terminals(deps, accounts, instances),
         operations(deps),
         observe(deps),
         settle(deps),
@@ -37,6 +43,9 @@ class ControlPlane {
   Wallet wallet;
   Instances instances;
   Events events;
+  Adoptions adoptions;
+  Backups backups;
+  Terminals terminals;
   Operations operations;
   ObserveLoop observe;
   SettleLoop settle;

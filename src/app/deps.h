@@ -2,16 +2,20 @@
 // references: bin/ (or the simulation's world) owns everything and outlives it.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/crypto.h"
 #include "domain/catalog.h"
 #include "domain/policy.h"
+#include "ports/backup_shelf.h"
 #include "ports/clock.h"
 #include "ports/engine.h"
 #include "ports/entropy.h"
 #include "ports/gpu_probe.h"
+#include "ports/shell.h"
 #include "ports/store.h"
 
 namespace cardhour {
@@ -28,6 +32,17 @@ struct NetworkPlan {
   int64_t idmap_base = 1'000'000;
 };
 
+// Whether this process has seen everything that the engine has: before that nothing is granted,
+// since a card may be in use that no row knows of. Thread-safe.
+class FirstLook {
+ public:
+  bool is_done() const { return done_; }
+  void note() { done_ = true; }
+
+ private:
+  std::atomic<bool> done_ = false;
+};
+
 struct Deps {
   Store& store;
   Engine& engine;
@@ -42,6 +57,9 @@ struct Deps {
   // A hint after each commit: operations may be due, streams may have something new. May be
   // called on any thread; must return at once.
   std::function<void()> changed = [] {};
+  BackupShelf* shelf = nullptr;  // none: no backups are kept
+  std::shared_ptr<FirstLook> first_look = std::make_shared<FirstLook>();
+  Shells* shells = nullptr;  // none: there are no terminals
 };
 
 // The Idempotency-Key of a request that creates or pays. Empty key: none was sent.

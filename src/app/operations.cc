@@ -144,6 +144,7 @@ Status apply_purged(Tx& tx, Claimed& claimed, Timestamp now) {
   TRY(finish(tx, claimed.operation, OperationState::done));
   TRY(tx.hosts().delete_claims(instance.id));
   TRY(tx.accounts().delete_tokens_of(instance.id));
+  TRY(tx.restores().delete_adoption(instance.id));
   advance(instance, LifecycleEvent::purged);
   instance.secrets_sealed.clear();
   TRY(tx.instances().update(instance));

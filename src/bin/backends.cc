@@ -7,7 +7,10 @@
 #include "adapters/gpu/nvml_probe.h"
 #include "adapters/gpu/simulated_cards.h"
 #include "adapters/incus/incus_engine.h"
+#include "adapters/incus/incus_shells.h"
 #include "adapters/sim/sim_engine.h"
+#include "adapters/sim/sim_shells.h"
+#include "app/deps.h"
 
 namespace cardhour {
 namespace {
@@ -43,8 +46,8 @@ Result<std::unique_ptr<Engine>> make_sim_engine(Clock& clock, GpuProbe& probe) {
   return std::make_unique<SimEngine>(clock, std::vector<SimHost>{host}, std::move(options));
 }
 
-std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options, const PortRange& ssh_ports,
-                                          const std::string& state_dir) {
+IncusOptions incus_options(const ServeOptions& options, const PortRange& ssh_ports,
+                           const std::string& state_dir) {
   IncusOptions incus;
   incus.socket = options.incus_socket;
   incus.project = options.project;
@@ -62,7 +65,7 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options, const Por
   if (options.guest_listen && options.guest_listen->address == options.gateway()) {
     incus.guest_api_port = options.guest_listen->port;
   }
-  return std::make_unique<IncusEngine>(std::move(incus));
+  return incus;
 }
 
 }  // namespace
@@ -73,8 +76,11 @@ Result<Backends> make_backends(const ServeOptions& options, const PortRange& ssh
   TRY_ASSIGN(backends.probe, make_probe(options));
   if (options.engine == ServeOptions::EngineKind::sim) {
     TRY_ASSIGN(backends.engine, make_sim_engine(clock, *backends.probe));
+    backends.shells = std::make_unique<SimShells>(*backends.engine);
   } else {
-    backends.engine = make_incus_engine(options, ssh_ports, state_dir);
+    const IncusOptions incus = incus_options(options, ssh_ports, state_dir);
+    backends.engine = std::make_unique<IncusEngine>(incus);
+    backends.shells = std::make_unique<IncusShells>(incus, *backends.engine);
   }
   return backends;
 }

@@ -10,12 +10,14 @@
 #include "ports/clock.h"
 #include "ports/engine.h"
 #include "ports/gpu_probe.h"
+#include "ports/shell.h"
 
 namespace cardhour {
 
 struct Backends {
   std::unique_ptr<GpuProbe> probe;
   std::unique_ptr<Engine> engine;
+  std::unique_ptr<Shells> shells;
 };
 
 // `state_dir` is for what the engine's adapter keeps.

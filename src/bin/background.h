@@ -2,6 +2,7 @@
 //   ch-work-N   limits::kOperationWorkers of them carry operations out
 //   ch-observe  looks at engine and driver; may hang as long as they do
 //   ch-loops    settles, reconciles, tidies up
+//   ch-backup   copies the database when that is due; may take as long as the copy
 // Failures are logged when they begin, when they change and when they end, not every pass.
 // Thread-safe.
 #pragma once

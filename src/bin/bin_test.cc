@@ -13,6 +13,7 @@
 #include "bin/background.h"
 #include "bin/data_dir.h"
 #include "bin/docs.h"
+#include "bin/restore.h"
 #include "bin/serve_options.h"
 
 namespace cardhour {
@@ -75,6 +76,124 @@ TEST_F(DataDirTest, ADamagedKeyIsRefusedAndKept) {
   std::ofstream(data->path() + "/secret.key") << "short";
   EXPECT_FALSE(data->secret_key(entropy_));
   EXPECT_EQ(fs::file_size(data->path() + "/secret.key"), 5u);
+}
+
+class RestoreTest : public DataDirTest {
+ protected:
+  // A data directory with a database that has this account, and a backup of it.
+  void populate(const std::string& login) {
+    auto data = DataDir::open(path_);
+    ASSERT_TRUE(data);
+    ASSERT_TRUE(data->secret_key(entropy_));
+    add(login);
+  }
+  void add(const std::string& login) {
+    const auto store = open_sqlite(path_ + "/cardhour.db");
+    ASSERT_TRUE(store);
+    Account account;
+    account.id = AccountId{"a-" + login};
+    account.login = login;
+    ASSERT_TRUE((*store)->write([&](Tx& tx) { return tx.accounts().insert(account); }));
+    ASSERT_TRUE((*store)->backup_to(scratch_ + "/" + login + ".db"));
+  }
+  static bool has(const std::string& database, const std::string& login) {
+    bool found = false;
+    const auto store = open_sqlite(database);
+    EXPECT_TRUE(store);
+    EXPECT_TRUE((*store)->read([&](Tx& tx) -> Status {
+      TRY_ASSIGN(const auto account, tx.accounts().find_login(login));
+      found = account.has_value();
+      return {};
+    }));
+    return found;
+  }
+  std::vector<std::string> files_like(const std::string& part) const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      const std::string file = entry.path().string();
+      if (file.find(part) != std::string::npos) found.push_back(file);
+    }
+    return found;
+  }
+
+  std::string path_;
+  void SetUp() override {
+    DataDirTest::SetUp();
+    path_ = scratch_ + "/data";
+  }
+};
+
+TEST_F(RestoreTest, PutsTheBackupInPlaceAndKeepsWhatWasThere) {
+  populate("early");
+  add("late");
+  const auto done = restore_database(path_, scratch_ + "/early.db");
+  ASSERT_TRUE(done) << done.error().what.en;
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "early"));
+  EXPECT_FALSE(has(path_ + "/cardhour.db", "late"));
+  const auto aside = files_like(".before-restore-");
+  ASSERT_EQ(aside.size(), 1u);
+  EXPECT_NE(done->en.find(aside[0]), std::string::npos);
+  EXPECT_EQ(mode_of(aside[0]), 0600);
+  EXPECT_TRUE(has(aside[0], "late"));
+  // Again, in the same second or not: nothing is written over.
+  ASSERT_TRUE(restore_database(path_, scratch_ + "/late.db"));
+  EXPECT_GE(files_like(".before-restore-").size(), 2u);
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "late"));
+  EXPECT_TRUE(files_like(".restoring").empty());
+}
+
+TEST_F(RestoreTest, ADamagedPresentDatabaseIsNoHindrance) {
+  populate("early");
+  // Nor is what a restore left that was cut off.
+  std::ofstream(path_ + "/cardhour.db.restoring") << "half";
+  std::ofstream(path_ + "/cardhour.db.restoring-wal") << "half a log";
+  std::ofstream(path_ + "/cardhour.db", std::ios::trunc) << "damaged";
+  ASSERT_TRUE(restore_database(path_, scratch_ + "/early.db"));
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "early"));
+}
+
+TEST_F(RestoreTest, RefusesAndChangesNothing) {
+  populate("early");
+  add("late");
+  const std::string backup = scratch_ + "/early.db";
+  std::ofstream(scratch_ + "/nonsense") << std::string(9000, 'x');
+  EXPECT_EQ(restore_database(path_, scratch_ + "/no-such").error().code, ErrorCode::not_found);
+  EXPECT_FALSE(restore_database(path_, scratch_ + "/nonsense"));
+  EXPECT_EQ(restore_database(path_, path_ + "/cardhour.db").error().code, ErrorCode::conflict);
+  {
+    const auto running = DataDir::open(path_);  // as the server does
+    ASSERT_TRUE(running);
+    EXPECT_EQ(restore_database(path_, backup).error().code, ErrorCode::conflict);
+  }
+  fs::rename(path_ + "/secret.key", scratch_ + "/secret.key");
+  EXPECT_EQ(restore_database(path_, backup).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(fs::exists(path_ + "/secret.key")) << "a new key would open nothing";
+  fs::rename(scratch_ + "/secret.key", path_ + "/secret.key");
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "late"));
+  EXPECT_TRUE(files_like(".before-restore-").empty());
+  EXPECT_TRUE(files_like(".restoring").empty());
+}
+
+TEST_F(RestoreTest, TheKeyMustBeTheOneOfTheBackup) {
+  populate("early");
+  {
+    const auto store = open_sqlite(path_ + "/cardhour.db");
+    ASSERT_TRUE(store);
+    Instance instance;
+    instance.id = InstanceId{"i1"};
+    instance.account_id = AccountId{"a-early"};
+    instance.host_id = HostId{"h1"};
+    instance.secrets_sealed = seal(SealKey{9}, "of another key", {});
+    ASSERT_TRUE((*store)->write([&](Tx& tx) -> Status {
+      TRY(tx.hosts().upsert(Host{.id = instance.host_id}));
+      return tx.instances().insert(instance);
+    }));
+    ASSERT_TRUE((*store)->backup_to(scratch_ + "/other.db"));
+  }
+  const auto refused = restore_database(path_, scratch_ + "/other.db");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_NE(refused.error().what.en.find("secret.key"), std::string::npos);
 }
 
 std::variant<ServeOptions, int> parse(std::vector<std::string> words) {

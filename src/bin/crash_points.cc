@@ -107,6 +107,9 @@ class ArmedPoints final : public CrashPoints {
     Result<std::optional<EngineInstance>> find(const InstanceId& id) override {
       return amid("find", [&] { return inner_.find(id); });
     }
+    Result<std::optional<EngineObject>> describe(const InstanceId& id) override {
+      return amid("describe", [&] { return inner_.describe(id); });
+    }
     Result<std::vector<std::string>> images() override {
       return amid("images", [&] { return inner_.images(); });
     }

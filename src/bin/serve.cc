@@ -12,11 +12,13 @@
 
 #include "adapters/files/catalog_file.h"
 #include "adapters/files/policy_file.h"
+#include "adapters/files/presets_file.h"
 #include "adapters/http/api/endpoints.h"
 #include "adapters/http/console.h"
 #include "adapters/http/event_hub.h"
 #include "adapters/http/server.h"
 #include "adapters/http/tls_identity.h"
+#include "adapters/sql/backup_directory.h"
 #include "adapters/sql/sql_store.h"
 #include "adapters/system/clock.h"
 #include "adapters/system/entropy.h"
@@ -45,7 +47,9 @@ Result<Settings> load_settings(const ServeOptions& options) {
   TRY(load_policy(options.config, settings.policy));
   if (options.registration) settings.policy.registration = *options.registration;
   if (options.ssh_ports) settings.policy.ssh_ports = *options.ssh_ports;
-  TRY_ASSIGN(settings.catalog, load_catalog(options.catalog + "/gpu-models.toml"));
+  TRY_ASSIGN(const Catalog models, load_catalog(options.catalog + "/gpu-models.toml"));
+  TRY_ASSIGN(auto presets, load_presets(options.catalog + "/model-presets.toml"));
+  settings.catalog = Catalog(models.models(), std::move(presets));
   TRY_ASSIGN(settings.default_prices,
              load_prices(options.catalog + "/prices.toml", settings.catalog));
   const bool shell = options.engine == ServeOptions::EngineKind::incus;
@@ -177,6 +181,9 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
   TRY_ASSIGN(const Backends backends,
              make_backends(options, settings.network.ssh_ports, clock, data.engine_state()));
 
+  const std::string& shelf_path = settings.policy.backup_directory;
+  BackupDirectory shelf(*store, shelf_path.empty() ? data.backups() : shelf_path);
+
   http::EventHub hub;
   Hint hint;
   TRY_ASSIGN(const auto crash, crash_points_from_environment(*store, *backends.engine));
@@ -193,8 +200,11 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
     hint.raise();
     hub.notify();
   };
+  deps.shelf = &shelf;
+  deps.shells = backends.shells.get();
   ControlPlane plane(deps);
   TRY(plane.operations.unlock_all());
+  TRY(plane.adoptions.begin());
   TRY(plane.inventory.seed_prices(settings.default_prices));
   TRY_ASSIGN(const Tls tls, tls_of(options, data));
   TRY_ASSIGN(const auto console, http::Console::open(options.console, entropy));
@@ -209,8 +219,10 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
   const Background background(plane, clock, hint);
   log::info(fmt::format("ready on port {}", server->port()));
   wait_for_signal(signals);
+  plane.terminals.end_all();  // their readers hear of it before the connections end
+  const Status written = plane.terminals.sweep();
   server->stop();
-  return {};
+  return written;
 }
 
 }  // namespace

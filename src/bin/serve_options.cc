@@ -27,7 +27,8 @@ void describe(CLI::App& app, ServeOptions& options, Typed& typed) {
   app.add_option("--config", options.config, "what the business may change (TOML)");
   app.add_option("--data", options.data, "data directory, this server's own")
       ->capture_default_str();
-  app.add_option("--catalog", options.catalog, "directory of gpu-models.toml and prices.toml")
+  app.add_option("--catalog", options.catalog,
+                 "directory of gpu-models.toml, model-presets.toml and prices.toml")
       ->capture_default_str();
   app.add_option("--console", options.console, "directory of the web console's build")
       ->capture_default_str();

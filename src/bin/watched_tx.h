@@ -80,6 +80,7 @@ class WatchedTx final : public Tx {
   LedgerRepository& ledger() override { return inner_.ledger(); }
   EventRepository& events() override { return inner_.events(); }
   KeyRepository& keys() override { return inner_.keys(); }
+  RestoreRepository& restores() override { return inner_.restores(); }
 
  private:
   Tx& inner_;

@@ -83,6 +83,7 @@ std::vector<Command> all_commands() {
   std::vector<Command> commands;
   add_account_commands(commands);
   add_market_commands(commands);
+  add_estimate_commands(commands);
   add_rent_commands(commands);
   add_instance_commands(commands);
   add_lifecycle_commands(commands);
@@ -91,6 +92,7 @@ std::vector<Command> all_commands() {
   add_money_commands(commands);
   add_key_commands(commands);
   add_admin_commands(commands);
+  add_recovery_commands(commands);
   add_tool_commands(commands);
   std::stable_sort(commands.begin(), commands.end(),
                    [](const Command& a, const Command& b) { return a.group < b.group; });

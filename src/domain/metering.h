@@ -35,9 +35,10 @@ enum class Cause {
   restart_failed,  // not ready in time after a restart
   expired,         // the bin's undo window ended
   admin,           // the operator
+  adopted,         // found in the engine, or given to its renter then
 };
 BOOST_DESCRIBE_ENUM(Cause, ready, renter, guest_shutdown, arrears, vanished, host_reboot,
-                    host_silent, host_back, start_failed, restart_failed, expired, admin)
+                    host_silent, host_back, start_failed, restart_failed, expired, admin, adopted)
 
 // A voluntary end is rounded up to the minimum unit; an involuntary one is exact to the ms.
 bool is_voluntary(Cause cause);

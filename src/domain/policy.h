@@ -11,6 +11,7 @@
 #include "base/port_range.h"
 #include "base/size.h"
 #include "base/time.h"
+#include "domain/estimate/rules.h"
 
 namespace cardhour {
 
@@ -71,6 +72,8 @@ struct Policy {
   // Accounts.
   Duration session = days(30);
   Duration invitation = days(14);
+
+  EstimateRules estimates;
 };
 
 }  // namespace cardhour

@@ -15,6 +15,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "domain/account.h"
+#include "domain/adoption.h"
 #include "domain/event.h"
 #include "domain/host.h"
 #include "domain/instance.h"
@@ -201,6 +202,18 @@ class KeyRepository {
   virtual Status set_setting(const std::string& name, const std::string& value) = 0;
 };
 
+// What a restored backup brings with it.
+class RestoreRepository {
+ public:
+  virtual ~RestoreRepository() = default;
+  virtual Status put(const Restore& restore) = 0;  // by restored_at
+  virtual Result<std::optional<Restore>> latest() = 0;
+  virtual Status put_adoption(const Adoption& adoption) = 0;  // by instance
+  virtual Result<std::optional<Adoption>> find_adoption(const InstanceId& id) = 0;
+  virtual Result<std::vector<Adoption>> adoptions() = 0;  // oldest first
+  virtual Status delete_adoption(const InstanceId& id) = 0;
+};
+
 class Tx {
  public:
   virtual ~Tx() = default;
@@ -210,6 +223,7 @@ class Tx {
   virtual LedgerRepository& ledger() = 0;
   virtual EventRepository& events() = 0;
   virtual KeyRepository& keys() = 0;
+  virtual RestoreRepository& restores() = 0;
 };
 
 class Store {

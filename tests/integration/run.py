@@ -22,7 +22,7 @@ import world as worlds  # noqa: E402
 
 BEGAN = time.monotonic()
 ORDER = ("test_rent", "test_bad_input", "test_walls", "test_behind_our_back", "test_hard_days",
-         "test_kill", "test_crash_points")
+         "test_terminal", "test_kill", "test_crash_points", "test_restore")
 LAST = ("test_down",)  # takes the world away
 
 

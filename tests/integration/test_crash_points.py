@@ -208,8 +208,8 @@ class CrashPoints(rest.Bystander):
                 self.server.kill()
                 self.die_at(point, lambda: ask(iid))
                 self.server.start()
-                if iid is None:
-                    iid = ask(None).json["id"]
+                if iid is None or place.startswith("ask"):  # who got no answer asks again
+                    iid = ask(iid).json["id"]
                 self.server.kill()
                 self.go_on(point, iid, aim)
                 self.renter.purge(iid)

@@ -73,6 +73,12 @@ bool Scenario::run_world(const Words& words) {
         money_of(words.at(2)))));
   } else if (verb == "policy") {
     run_policy(words);
+  } else if (verb == "backup") {
+    backup();
+  } else if (verb == "restore") {
+    restore();
+  } else if (verb == "adopted") {
+    adopted(words);
   } else if (verb == "guest") {
     guest(words);
   } else if (verb == "outside") {
@@ -241,6 +247,36 @@ void Scenario::cards() {
     say(fmt::format("{} {}: {}{}", view.card.card_index, view.card.model, view.state,
                     view.instance_id ? " by " + label(*view.instance_id) : ""));
   }
+}
+
+void Scenario::backup() {
+  world_.take_backup();
+  backup_states_ = states_;
+  backup_seq_ = seq_;
+}
+
+void Scenario::restore() {
+  world_.restore_backup();
+  states_ = backup_states_;
+  seq_ = backup_seq_;
+}
+
+void Scenario::adopted(const Words& words) {
+  Adoptions& adoptions = world_.plane().adoptions;
+  if (words.at(1) == "ls") {
+    const auto views = adoptions.list();
+    if (!allowed(views)) return;
+    for (const AdoptionView& view : *views) {
+      say(fmt::format("{} ({}): {}, {} cards, held by {}", label(view.adoption.instance_id),
+                      enum_text(view.adoption.kind), enum_text(view.instance.observed),
+                      view.cards.size(), view.owner));
+    }
+    return;
+  }
+  const std::string id = instance(words.at(2)).text;
+  const std::string account = option(words, "account");
+  static_cast<void>(words[1] == "keep" ? allowed(adoptions.keep(world_.admin(), id, account))
+                                       : allowed(adoptions.remove(world_.admin(), id)));
 }
 
 // As the guest does it: first it says so, then it goes down.

@@ -43,6 +43,9 @@ class Scenario {
   void ledger(const Actor& actor);
   void cards();
   void guest(const Words& words);
+  void backup();
+  void restore();
+  void adopted(const Words& words);
   void stray(const InstanceId& id);
 
   void say(std::string line) { printed_.push_back(std::move(line)); }
@@ -65,6 +68,9 @@ class Scenario {
   std::map<InstanceId, Observed> states_;
   Edges edges_;
   int64_t seq_ = 0;
+  // As they were when the backup was made.
+  std::map<InstanceId, Observed> backup_states_;
+  int64_t backup_seq_ = 0;
   std::vector<std::string> printed_;
 };
 

@@ -42,6 +42,24 @@ struct Admission {
 using Place = std::variant<Count, Length, Bytes, Amount, Words, Directory, Ports, Admission>;
 using Section = std::map<std::string_view, Place>;
 
+// What an operator may change of the estimator's rules of thumb.
+Section estimate_keys(EstimateRules& rules) {
+  return {{"trial_percent_new", Count{&rules.trial_percent_new, 100, 1000}},
+          {"trial_percent_known", Count{&rules.trial_percent_known, 100, 1000}},
+          {"speedup_percent_2", Count{&rules.speedup_percent_2, 100, 200}},
+          {"speedup_percent_4", Count{&rules.speedup_percent_4, 100, 400}},
+          {"speedup_percent_8", Count{&rules.speedup_percent_8, 100, 800}},
+          {"package_day_percent", Count{&rules.package_day_percent, 1, 100}},
+          {"package_week_percent", Count{&rules.package_week_percent, 1, 100}},
+          {"package_month_percent", Count{&rules.package_month_percent, 1, 100}},
+          {"spot_percent", Count{&rules.spot_percent, 1, 100}},
+          {"balance_percent", Count{&rules.balance_percent, 100, 500}},
+          {"machine_price", Amount{&rules.machine_price}},
+          {"machine_watts", Count{&rules.machine_watts, 0, 100'000}},
+          {"price_per_kwh", Amount{&rules.price_per_kwh}},
+          {"value_lost_percent", Count{&rules.value_lost_percent, 0, 100}}};
+}
+
 // Every key that the file may have, and where it goes.
 std::map<std::string_view, Section> sections(Policy& p) {
   constexpr int kMany = 1'000'000;
@@ -90,6 +108,7 @@ std::map<std::string_view, Section> sections(Policy& p) {
        {{"running", Count{&p.quotas.running, 0, kMany}},
         {"instances", Count{&p.quotas.instances, 0, kMany}},
         {"cards", Count{&p.quotas.cards, 0, kMany}}}},
+      {"estimates", estimate_keys(p.estimates)},
   };
 }
 

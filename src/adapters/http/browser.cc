@@ -16,14 +16,6 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 std::string cookie_text(const Request& request, std::string_view value, Duration age) {
   const bool secure = is_secure(request);
   return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{}",

@@ -65,25 +65,8 @@ void add_security_headers(Headers& headers, const std::string& nonce) {
   headers.set("Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// The words of a list header, without spaces and parameters; what has q=0 is left out.
-std::vector<std::string_view> words_of(std::string_view list) {
-  std::vector<std::string_view> words;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    std::string_view item = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
-    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
-    const std::string_view word = item.substr(0, item.find_first_of("; "));
-    const size_t q = item.find("q=0");
-    const bool never = q != std::string_view::npos &&
-                       item.find_first_not_of("0.", q + 2) == std::string_view::npos;
-    if (!word.empty() && !never) words.push_back(word);
-  }
-  return words;
-}
-
 bool lists(std::string_view list, std::string_view wanted) {
-  const auto words = words_of(list);
+  const auto words = list_words(list);
   return std::find(words.begin(), words.end(), wanted) != words.end();
 }
 

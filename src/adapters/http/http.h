@@ -125,6 +125,11 @@ Response json_response(int status, std::string json);
 Response text_response(int status, std::string text);
 Response no_content();
 
+// ASCII letters in lower case, as names in HTTP compare.
+std::string lowered(std::string_view text);
+// The words of a header that is a list, without their parameters; what has q=0 is left out.
+std::vector<std::string_view> list_words(std::string_view list);
+
 // The path and query of a request line, decoded. Refuses everything but the origin form
 // ("/a/b?c=d"), bad percent escapes, invalid UTF-8, control characters, an escaped "/",
 // empty, "." and ".." segments (one trailing "/" is kept), and a repeated query name.

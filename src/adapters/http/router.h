@@ -51,7 +51,6 @@ struct Endpoint {
   bool event_stream = false;  // answers text/event-stream
   // `?ticket=` may stand for the session: where a browser cannot send headers.
   bool takes_ticket = false;
-  bool web_socket = false;  // answers an upgrade
 };
 
 // Who is asking, or the Error (unauthenticated, forbidden) that answers instead of the

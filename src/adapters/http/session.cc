@@ -113,6 +113,7 @@ struct Session::Reading {
   bool is_head = false;
   bool keep_alive = false;
   std::string last_event_id;
+  Headers headers;  // of a request that asks for an upgrade
   Steady::time_point read_at = Steady::now();
 };
 
@@ -184,6 +185,10 @@ void Session::drain() {
         return self->close();
       case Phase::waiting:
         return self->ask_later();
+      case Phase::upgraded: {
+        const auto socket = self->socket_;  // it may end at once, and be let go
+        return socket->stop();
+      }
       default:
         return;  // sent() sees that the server stops
     }
@@ -360,6 +365,7 @@ void Session::dispatch() {
   request.transport = security_;
   reading.path = request.path;
   reading.is_head = request.method == Method::head;
+  if (request.header("Upgrade")) reading.headers = request.headers;
   reading.last_event_id = request.query_value("last_event_id").value_or("");
   if (const auto id = request.header("Last-Event-ID")) reading.last_event_id = *id;
   if (reading.last_event_id.size() > kLastEventIdBytes) reading.last_event_id.clear();
@@ -389,6 +395,7 @@ void Session::handled(Response response) {
     waiting_->outer = std::move(response);
     return start_waiting(std::move(later));
   }
+  if (response.socket != nullptr) return start_socket(std::move(response));
   if (response.stream != nullptr) return start_stream(std::move(response));
   send(std::move(response));
 }
@@ -442,6 +449,25 @@ void Session::answered_later(std::optional<Response> response, Deferred::Chance 
   waiting_.reset();
   response->later.reset();
   handled(*std::move(response));
+}
+
+// ---- WebSockets ----
+
+// The connection stays this session's; what goes over it is the socket's from now on.
+void Session::start_socket(Response response) {
+  response.status = 101;
+  log(response);
+  phase_ = Phase::upgraded;
+  disarm();
+  const auto self = shared_from_this();
+  const auto socket =
+      WebSocketSession::create(self, *transport_, std::move(response.socket), {}, [self] {
+        self->socket_.reset();
+        self->close();
+      });
+  socket_ = socket;
+  socket->start(reading_->headers, std::exchange(inbox_, {}));
+  if (shared_->stopping.load()) socket->stop();
 }
 
 // ---- server-sent events ----

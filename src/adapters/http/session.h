@@ -2,7 +2,8 @@
 //
 //   handshake -> idle -> head -> body -> handling -> writing -> idle ...
 //                                          |-> waiting (Deferred) -> writing
-//                                          `-> streaming (server-sent events) -> closed
+//                                          |-> streaming (server-sent events) -> closed
+//                                          `-> upgraded (WebSocketSession) -> closed
 //   any error -> writing (problem) -> lingering -> closed
 //
 // Invariant: the next request is not looked at before the answer to this one is written.
@@ -18,6 +19,7 @@
 
 #include "adapters/http/server.h"
 #include "adapters/http/transport.h"
+#include "adapters/http/websocket_session.h"
 #include "adapters/http/worker_pool.h"
 
 namespace cardhour::http {
@@ -82,6 +84,7 @@ class Session : public std::enable_shared_from_this<Session> {
     handling,
     waiting,
     streaming,
+    upgraded,
     writing,
     lingering,
     closed
@@ -113,6 +116,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void ask_later();
   void answered_later(std::optional<Response> response, Deferred::Chance chance);
 
+  void start_socket(Response response);
+
   void start_stream(Response response);
   void poll_stream();
   void polled(Result<std::vector<SseEvent>> events);
@@ -142,6 +147,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<Reading> reading_;
   std::unique_ptr<Waiting> waiting_;
   std::unique_ptr<Streaming> streaming_;
+  std::shared_ptr<WebSocketSession> socket_;
   std::atomic<bool> wake_posted_{false};
 
   struct Timer;

@@ -226,6 +226,9 @@ Result<std::vector<EngineInstance>> FaultyEngine::list() {
 Result<std::optional<EngineInstance>> FaultyEngine::find(const InstanceId& id) {
   return engine_call(plan_, "engine.find", [&] { return inner_.find(id); });
 }
+Result<std::optional<EngineObject>> FaultyEngine::describe(const InstanceId& id) {
+  return engine_call(plan_, "engine.describe", [&] { return inner_.describe(id); });
+}
 Result<std::vector<std::string>> FaultyEngine::images() {
   return engine_call(plan_, "engine.images", [&] { return inner_.images(); });
 }

@@ -111,6 +111,7 @@ class FaultyEngine final : public Engine {
   Result<std::vector<EngineHost>> hosts() override;
   Result<std::vector<EngineInstance>> list() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override;
   Status ensure_started(const EngineSpec& spec, const EngineShape& shape) override;

@@ -30,6 +30,7 @@ class CountingStore final : public Store {
     LedgerRepository& ledger() override { return none<LedgerRepository>(); }
     EventRepository& events() override { return none<EventRepository>(); }
     KeyRepository& keys() override { return none<KeyRepository>(); }
+    RestoreRepository& restores() override { return none<RestoreRepository>(); }
 
    private:
     template <class T>

@@ -127,6 +127,22 @@ Result<std::optional<EngineInstance>> SimEngine::find(const InstanceId& id) {
   return seen(*object);
 }
 
+Result<std::optional<EngineObject>> SimEngine::describe(const InstanceId& id) {
+  const std::lock_guard lock(mutex_);
+  TRY(reachable());
+  const Object* object = find_finished(id);
+  if (object == nullptr) return std::nullopt;
+  EngineObject described;
+  described.seen = seen(*object);
+  described.spec = object->spec;
+  described.spec.first_shape.reset();
+  described.millicores = object->shape.millicores;
+  described.memory_bytes = object->shape.memory_bytes;
+  for (const EngineCard& given : object->shape.cards) described.cards.push_back(given.uuid);
+  described.generation = object->generation;
+  return described;
+}
+
 Result<std::vector<std::string>> SimEngine::images() {
   const std::lock_guard lock(mutex_);
   TRY(reachable());
@@ -187,6 +203,7 @@ Status SimEngine::ensure_started(const EngineSpec& spec, const EngineShape& shap
   TRY(check_startable(spec, shape));
   object->spec = spec;
   object->shape = shape;
+  ++object->generation;
   midway("ensure_started");
   const Timestamp now = clock_.now();
   object->run = "run-" + std::to_string(++runs_);

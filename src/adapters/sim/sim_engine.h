@@ -66,6 +66,7 @@ class SimEngine final : public Engine {
   Result<std::vector<EngineHost>> hosts() override;
   Result<std::vector<EngineInstance>> list() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override;
   Status ensure_started(const EngineSpec& spec, const EngineShape& shape) override;
@@ -116,6 +117,7 @@ class SimEngine final : public Engine {
     Timestamp banner_at;
     std::string run;
     EngineShape shape;
+    int64_t generation = 0;
     std::string notice;
     bool guest_is_dead = false;
     bool shutdown_hangs = false;

@@ -9,6 +9,7 @@
 #include "adapters/sql/key_repository.h"
 #include "adapters/sql/ledger_repository.h"
 #include "adapters/sql/migrations.h"
+#include "adapters/sql/restore_repository.h"
 #include "base/check.h"
 
 namespace cardhour {
@@ -23,7 +24,8 @@ struct Session : public Tx {
         instance_repository(*connection),
         ledger_repository(*connection),
         event_repository(*connection),
-        key_repository(*connection) {}
+        key_repository(*connection),
+        restore_repository(*connection) {}
 
   AccountRepository& accounts() override { return account_repository; }
   HostRepository& hosts() override { return host_repository; }
@@ -31,6 +33,7 @@ struct Session : public Tx {
   LedgerRepository& ledger() override { return ledger_repository; }
   EventRepository& events() override { return event_repository; }
   KeyRepository& keys() override { return key_repository; }
+  RestoreRepository& restores() override { return restore_repository; }
 
   std::unique_ptr<Connection> connection;
   SqlAccountRepository account_repository;
@@ -39,6 +42,7 @@ struct Session : public Tx {
   SqlLedgerRepository ledger_repository;
   SqlEventRepository event_repository;
   SqlKeyRepository key_repository;
+  SqlRestoreRepository restore_repository;
 };
 
 }  // namespace sql
@@ -75,18 +79,6 @@ class Rollback {
 
 sql::ConnectionOptions connection_options(const std::string& path, const SqliteOptions& options) {
   return {.path = path, .busy_timeout = options.busy_timeout, .durable = options.durable};
-}
-
-Status integrity_of(sql::Connection& connection) {
-  TRY_ASSIGN(const auto lines, connection.select<std::string>("pragma integrity_check(10)"));
-  TRY_ASSIGN(const auto orphans, connection.select<std::string>(
-                                     "select distinct \"table\" from pragma_foreign_key_check"));
-  std::string damage;
-  for (const std::string& line : lines) damage += line == "ok" ? "" : "; " + line;
-  for (const std::string& table : orphans) damage += "; a row of " + table + " points nowhere";
-  if (damage.empty()) return {};
-  return fail(ErrorCode::internal, text("the database is damaged{}", "数据库已损坏{}", damage),
-              text("Stop Cardhour and restore the last backup.", "请停止卡时，并恢复最近的备份。"));
 }
 
 }  // namespace
@@ -152,7 +144,8 @@ Status SqlStore::backup_to(const std::string& path) {
 
 Status SqlStore::check_integrity() {
   Turn turn;
-  return with_reader([](sql::Session& session) { return integrity_of(*session.connection); });
+  return with_reader(
+      [](sql::Session& session) { return sql::check_integrity(*session.connection); });
 }
 
 Status SqlStore::add_reader(const std::string& path, const SqliteOptions& options) {

@@ -754,6 +754,41 @@ TEST_P(StoreConformance, ThreadsTakeTurns) {
   EXPECT_EQ(kThreads * kEach, last[0].seq);
 }
 
+TEST_P(StoreConformance, RestoresAndAdoptions) {
+  populate();
+  EXPECT_EQ(std::nullopt, read(*store_, [](Tx& tx) { return must(tx.restores().latest()); }));
+  Restore first{at(1), "one.db", std::nullopt, std::nullopt};
+  write(*store_, [&](Tx& tx) {
+    must(tx.restores().put(Restore{at(2), "two.db", at(3), std::nullopt}));
+    must(tx.restores().put(first));
+    first.rested_at = at(4);
+    must(tx.restores().put(first));
+  });
+  const auto latest = read(*store_, [](Tx& tx) { return must(tx.restores().latest()); });
+  EXPECT_EQ(at(2), latest->restored_at);
+  EXPECT_EQ(at(3), latest->rested_at);
+
+  const Adoption found{{"i2"}, AdoptionKind::run, {"a-gone"}, kBig, at(9)};
+  write(*store_, [&](Tx& tx) {
+    must(tx.restores().put_adoption(found));
+    must(tx.restores().put_adoption({{"i1"}, AdoptionKind::instance, {"a1"}, 1, at(10)}));
+    must(tx.restores().put_adoption(found));
+  });
+  const auto all = read(*store_, [](Tx& tx) { return must(tx.restores().adoptions()); });
+  ASSERT_EQ(2u, all.size());
+  EXPECT_EQ(shown(found), shown(all[0]));
+  write(*store_, [&](Tx& tx) { must(tx.restores().delete_adoption({"i2"})); });
+  EXPECT_EQ(std::nullopt, read(*store_, [](Tx& tx) {
+              const auto gone = must(tx.restores().find_adoption({"i2"}));
+              return gone ? std::optional<int64_t>(gone->generation) : std::nullopt;
+            }));
+  // An adoption is of an instance that is there.
+  EXPECT_FALSE(
+      try_write([&](Tx& tx) {
+        return tx.restores().put_adoption({{"no-such"}, AdoptionKind::run, {"a1"}, 1, at(1)});
+      }).has_value());
+}
+
 TEST_P(StoreConformance, BackupAndIntegrity) {
   populate();
   must(store_->check_integrity());

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/adopt.h"
 #include "app/events.h"
 #include "app/loops/loops.h"
 #include "app/runs.h"
@@ -231,6 +232,35 @@ Status ObserveLoop::look_at(const Instance& instance) {
   });
 }
 
+// What the engine has and no row knows is adopted. Once all is accounted for, starts are granted.
+Status ObserveLoop::account_for(const std::vector<EngineInstance>& seen,
+                                const std::vector<Instance>& known) {
+  std::optional<Restore> restore;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(restore, tx.restores().latest());
+    return {};
+  }));
+  is_restored_ = restore && !restore->reconciled_at;
+  TRY_ASSIGN(const Accounting accounting,
+             adopt_unknown(deps_, Sighting{seen, known, *hosts_before_}, is_restored_));
+  if (accounting != Accounting::whole) return {};
+  if (is_restored_) {
+    restore->reconciled_at = deps_.clock.now();
+    TRY(deps_.store.write([&](Tx& tx) { return tx.restores().put(*restore); }));
+    is_restored_ = false;
+  }
+  deps_.first_look->note();
+  return {};
+}
+
+// Until a restored database is reconciled, what runs without a row's knowledge is not a stray.
+bool ObserveLoop::is_for_now(const Instance& instance, bool runs) const {
+  const bool steady = instance.observed == Observed::running ||
+                      instance.observed == Observed::stopped ||
+                      instance.observed == Observed::in_bin;
+  return steady && !(is_restored_ && runs);
+}
+
 Status ObserveLoop::pass() {
   TRY(note_hosts_before());
   TRY(look_at_hosts());
@@ -257,6 +287,8 @@ Status ObserveLoop::pass() {
   lives_ = std::move(lives);
 
   Status first_failure = driver_failure_;  // one that cannot be looked at does not hide the others
+  const Status accounted = account_for(seen, known);
+  if (!accounted && first_failure) first_failure = accounted;
   for (const Instance& instance : known) {
     const auto found = by_id.find(instance.id);
     const bool running = found != by_id.end() && found->second.status == EngineStatus::running;
@@ -264,10 +296,7 @@ Status ObserveLoop::pass() {
         instance.observed == Observed::running
             ? running && instance.reachable && found->second.run == instance.engine_run
             : !running;
-    const bool steady = instance.observed == Observed::running ||
-                        instance.observed == Observed::stopped ||
-                        instance.observed == Observed::in_bin;
-    if (as_expected || !steady) continue;
+    if (as_expected || !is_for_now(instance, running)) continue;
     const Status looked = look_at(instance);
     if (!looked && first_failure) first_failure = looked;
   }

@@ -1,5 +1,7 @@
 // What every endpoint must keep to, walked from the list, and each resource by itself.
 #include "adapters/http/api/test_api.h"
+#include "adapters/sim/sim_shelf.h"
+#include "wire/estimate.h"
 
 namespace cardhour::http {
 namespace {
@@ -70,7 +72,8 @@ Permission permission_for(const Endpoint& endpoint) {
   for (const char* money : {"/api/v1/wallet", "/api/v1/transactions", "/api/v1/statements"}) {
     if (under(money)) return Permission::money;
   }
-  const bool changes = endpoint.method != Method::get && !endpoint.path.ends_with("quote");
+  const bool changes = (endpoint.method != Method::get && !endpoint.path.ends_with("quote")) ||
+                       endpoint.path.ends_with("/terminal");
   const bool reaches_instances = under("/api/v1/instances") || under("/api/v1/ssh-keys");
   return changes && reaches_instances ? Permission::instances : Permission::read;
 }
@@ -632,6 +635,228 @@ TEST_F(ApiTest, FaultsSpeakTheReadersLanguage) {
   ASSERT_TRUE(english.fault && chinese.fault);
   EXPECT_EQ(english.fault->code, "vanished");
   EXPECT_NE(english.fault->what, chinese.fault->what);
+}
+
+// ---- the estimator ----
+
+TEST_F(ApiTest, VramAnswersWithPartsCardsAndSentences) {
+  const auto view = read<wire::VramView>(
+      post("/api/v1/estimates/vram", renter_, R"({"model":{"params":"7B"},"context":128})"));
+  EXPECT_EQ(view.model.params, 7e9);
+  int64_t sum = 0;
+  for (const auto& part : view.parts) {
+    sum += part.size.likely_bytes;
+    EXPECT_FALSE(part.name.empty());
+    EXPECT_NE(part.formula.find(" = "), std::string::npos) << part.formula;
+  }
+  EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(view.per_card.likely_bytes), 10);
+  EXPECT_EQ(view.fits.size(), catalog_.models().size());
+  const auto small = std::find_if(view.fits.begin(), view.fits.end(),
+                                  [](const auto& fit) { return fit.gpu_model == "rtx-4090"; });
+  EXPECT_EQ(small->cards, 1);
+  EXPECT_EQ(small->fit, estimate::Fit::comfortable);
+  EXPECT_EQ(small->rate_per_hour, Money{1'980'000});
+  EXPECT_FALSE(view.changes.empty());
+  EXPECT_EQ(view.disk.data_disk_bytes, 50 * kGiB);
+}
+
+TEST_F(ApiTest, TimeAndCostGiveTheWorkedExamples) {
+  const auto time = read<wire::TimeView>(
+      post("/api/v1/estimates/time", renter_,
+           R"({"step_seconds":0.9,"samples":50000,"batch":8,"epochs":3,"gpu_model":"4090"})"));
+  EXPECT_EQ(time.steps, 18'750);
+  EXPECT_EQ(time.run_ms, seconds(16'875));
+  EXPECT_EQ(time.trial_factor, 2.5);
+  EXPECT_EQ(time.cost, Money{23'203'125});
+  EXPECT_EQ(time.pays_up_to_cards, 4);
+  EXPECT_FALSE(time.plans.empty());
+  const auto cost = read<wire::CostView>(post(
+      "/api/v1/estimates/cost", renter_, R"({"gpu_model":"4090","hours_per_day":22,"days":14})"));
+  std::map<estimate::PayMode, wire::CostRowView> rows;
+  for (const auto& row : cost.rows) rows[row.mode] = row;
+  EXPECT_EQ(to_decimal(rows[estimate::PayMode::on_demand].total), "609.840000");
+  EXPECT_EQ(to_decimal(rows[estimate::PayMode::week].total), "465.696000");
+  EXPECT_EQ(rows[estimate::PayMode::week].saves_percent, 24);
+  EXPECT_FALSE(rows[estimate::PayMode::week].for_sale);
+  EXPECT_TRUE(rows[estimate::PayMode::on_demand].for_sale);
+  EXPECT_EQ(cost.balance.keep, Money{609'840'000} * 2);
+}
+
+TEST_F(ApiTest, EstimatesFollowTheLivePrices) {
+  const auto total = [&] {
+    return read<wire::CostView>(
+               post("/api/v1/estimates/cost", renter_, R"({"gpu_model":"4090","run_ms":3600000})"))
+        .balance.keep;
+  };
+  EXPECT_EQ(total(), Money{1'980'000} * 2);
+  EXPECT_LT(ask(Method::put, "/api/v1/admin/prices",
+                {admin_, R"({"model":"4090","per_hour":"3"})", "", {}, {}})
+                .status,
+            300);
+  EXPECT_EQ(total(), Money{3'000'000} * 2);
+  // The dearest price and the longest work that are allowed: sums still hold.
+  EXPECT_LT(ask(Method::put, "/api/v1/admin/prices",
+                {admin_, R"({"model":"4090","per_hour":"10000"})", "", {}, {}})
+                .status,
+            300);
+  const std::string longest =
+      R"({"gpu_model":"4090","cards":16,"hours_per_day":24,"days":3653,"known":false})";
+  EXPECT_EQ(post("/api/v1/estimates/cost", renter_, longest).status, 200);
+  const std::string slowest =
+      R"({"gpu_model":"4090","cards":64,"step_seconds":86400,"steps":3700})";
+  EXPECT_EQ(post("/api/v1/estimates/time", renter_, slowest).status, 200);
+  EXPECT_EQ(post("/api/v1/estimates/own", renter_,
+                 R"({"hours_per_month":744,"cards":16,"price_per_kwh":"1000","machine_watts":100000,
+                     "machine_price":"1000000000","upkeep_per_month":"1000000000"})")
+                .status,
+            200);
+}
+
+TEST_F(ApiTest, OwnCardsAndThroughputStandAlone) {
+  const auto own =
+      read<wire::OwnView>(post("/api/v1/estimates/own", renter_, R"({"hours_per_month":50})"));
+  EXPECT_EQ(own.advice, estimate::OwnAdvice::rent);
+  EXPECT_GT(own.break_even_hours.value_or(0), own.rule_hours);
+  EXPECT_FALSE(own.curve.empty());
+  const auto cards = read<wire::CardsView>(
+      post("/api/v1/estimates/cards", renter_,
+           R"({"task":"training","need":{"model":{"preset":"llama-3.1-8b"},"workload":"lora"}})"));
+  ASSERT_FALSE(cards.rows.empty());
+  EXPECT_EQ(cards.rows.front().rank, 1);
+  EXPECT_NE(cards.sentence.find(cards.rows.front().gpu_name), std::string::npos);
+  const auto bounds =
+      read<wire::ThroughputView>(post("/api/v1/estimates/throughput", renter_,
+                                      R"({"model":{"preset":"llama-3.1-8b"},"gpu_model":"4090"})"));
+  ASSERT_EQ(bounds.rows.size(), 1u);
+  EXPECT_LT(bounds.rows[0].decode_tokens_per_s_max, 1008e9 / (2 * 8.03e9));
+  EXPECT_NE(bounds.sentence.find("bounds"), std::string::npos);
+  const auto presets = read<wire::Page<wire::ModelView>>(get("/api/v1/estimates/presets", renter_));
+  EXPECT_EQ(presets.items.size(), catalog_.presets().all().size());
+}
+
+TEST_F(ApiTest, EstimatesNameTheFieldThatIsWrong) {
+  const std::tuple<const char*, const char*, const char*> rows[] = {
+      {"vram", R"({"model":{"params":"7GB"}})", "params"},
+      {"vram", R"({"model":{"preset":"gpt-9"}})", "preset"},
+      {"vram", R"({"model":{"params":"7B","preset":"llama-3.1-8b"}})", "model"},
+      {"vram", R"({"model":{"params":"7B"},"context":-1})", "context"},
+      {"vram", R"({"model":{"shape":{"layers":2}}})", "shape"},
+      {"vram", R"({"model":{"params":"7B"},"tensor_parallel":2})", "tensor_parallel"},
+      {"throughput", R"({"model":{"preset":"sdxl"}})", "model"},
+      {"throughput", R"({"model":{"params":"7B"},"gpu_model":"9090"})", "gpu_model"},
+      {"time", R"({"samples":5})", "step_seconds"},
+      {"time", R"({"log":"nothing here","steps":5})", "log"},
+      {"time", R"({"step_seconds":1,"steps":5,"speedup":9})", "speedup"},
+      {"cost", R"({"gpu_model":"4090"})", "run_ms"},
+      {"cost", R"({"gpu_model":"4090","run_ms":1,"checkpoint_ms":5})", "checkpoint_ms"},
+      {"cost", R"({"gpu_model":"4090","hours_per_day":25,"days":1})", "hours_per_day"},
+      {"own", R"({"hours_per_month":50,"machine_watts":-1})", "machine_watts"},
+      {"cards", R"({"task":"training"})", "vram_bytes"}};
+  for (const auto& [what, body, field] : rows) {
+    const Response response = post(std::string("/api/v1/estimates/") + what, renter_, body);
+    EXPECT_EQ(response.status, 400) << body << response.body;
+    const auto problem = must(parse_json(response.body));
+    EXPECT_EQ(problem.as_object().at("field").as_string(), field) << body << response.body;
+  }
+}
+
+TEST_F(ApiTest, EstimatesSpeakTheReadersLanguage) {
+  Request request;
+  request.method = Method::post;
+  request.path = "/api/v1/estimates/own";
+  request.body = R"({"hours_per_month":50})";
+  request.headers.add("Authorization", "Bearer " + renter_);
+  request.language = Language::zh;
+  EXPECT_TRUE(read<wire::OwnView>(router_->handle(request)).sentence.starts_with("租用"));
+}
+
+TEST_F(ApiTest, BackupsAreMadeListedAndDropped) {
+  EXPECT_EQ(code_of(post("/api/v1/admin/backups", admin_)), "conflict") << "none are kept";
+  SimShelf shelf;
+  deps_->shelf = &shelf;
+  policy_.backup_keep = 2;
+  ControlPlane plane(*deps_);
+  Router router(make_endpoints(plane), authorizer(plane));
+  const auto ask = [&](Method method) {
+    Request request;
+    request.method = method;
+    request.path = "/api/v1/admin/backups";
+    request.client_address = "192.0.2.1";
+    request.headers.add("Authorization", "Bearer " + admin_);
+    return router.handle(std::move(request));
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(Method::post).status, 201);
+  const auto page = read<wire::Page<wire::BackupView>>(ask(Method::get));
+  ASSERT_EQ(page.items.size(), 2u);
+  EXPECT_EQ(page.items[0].name, "backup-3");
+  // Daily, by itself; and overdue when it cannot.
+  clock_.advance(hours(23));
+  EXPECT_TRUE(plane.backups.pass().has_value());
+  EXPECT_EQ(must(shelf.list())[0].name, "backup-3");
+  clock_.advance(hours(2));
+  EXPECT_TRUE(plane.backups.pass().has_value());
+  EXPECT_EQ(must(shelf.list())[0].name, "backup-4");
+  EXPECT_FALSE(plane.backups.health().is_overdue);
+  shelf.set_full(true);
+  clock_.advance(hours(49));
+  EXPECT_FALSE(plane.backups.pass().has_value());
+  EXPECT_TRUE(plane.backups.health().is_overdue);
+}
+
+TEST_F(ApiTest, NothingIsGrantedBeforeTheFirstLook) {
+  top_up("renter", "100");
+  deps_->first_look = std::make_shared<FirstLook>();
+  ControlPlane plane(*deps_);
+  const auto known = must(plane.accounts.authenticate(renter_));
+  RentRequest request;
+  request.shape.gpu_model = "4090";
+  const auto early = plane.instances.rent(known.actor, request, {});
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::engine_unavailable);
+  EXPECT_TRUE(plane.observe.pass().has_value());
+  EXPECT_TRUE(plane.instances.rent(known.actor, request, {}).has_value());
+}
+
+// An instance that only the engine has: as after the restore of an older backup.
+TEST_F(ApiTest, WhatOnlyTheEngineHasIsAdoptedAndDecided) {
+  EngineSpec spec;
+  spec.id = InstanceId{id_text('i', 12'345)};
+  spec.account = AccountId{"a-gone"};
+  spec.image = "base";
+  spec.system_disk_bytes = kGiB;
+  spec.ipv4 = "10.177.1.7";
+  spec.idmap_base = 1'000'000 + 65'536;
+  spec.ssh_port = 22'007;
+  EngineShape shape{1'000, kGiB, {}};
+  shape.cards.push_back({CardId{"GPU-00000001-0000-0000-0000-000000000000"}, "0000:01:00.0"});
+  EXPECT_TRUE(engine_.ensure_created(spec, {}).has_value());
+  EXPECT_TRUE(engine_.ensure_started(spec, shape).has_value());
+  clock_.advance(seconds(5));
+  EXPECT_TRUE(plane_->observe.pass().has_value());
+
+  const auto page = read<wire::Page<wire::AdoptionView>>(get("/api/v1/admin/adoptions", admin_));
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].instance_id, spec.id);
+  EXPECT_EQ(page.items[0].owner, "boss");
+  EXPECT_EQ(page.items[0].cards.size(), 1u);
+  EXPECT_EQ(page.items[0].ssh_port, 22'007);
+  const std::string path = "/api/v1/admin/adoptions/" + spec.id.text;
+  EXPECT_EQ(code_of(post(path + "/keep", admin_)), "invalid_argument") << "its account is gone";
+  EXPECT_EQ(code_of(post(path + "/keep", admin_, R"({"account":"nobody"})")), "invalid_argument");
+  EXPECT_EQ(code_of(post(path + "x/keep", admin_)), "not_found");
+  EXPECT_EQ(get("/api/v1/instances/" + spec.id.text, admin_).status, 200);
+
+  const auto kept =
+      read<wire::InstanceView>(post(path + "/keep", admin_, R"({"account":"renter"})"));
+  EXPECT_EQ(kept.owner, "renter");
+  EXPECT_EQ(kept.burn_per_hour, Money{1'980'000});
+  work();
+  const auto view = read<wire::InstanceView>(get("/api/v1/instances/" + spec.id.text, renter_));
+  ASSERT_TRUE(view.connection.has_value());
+  EXPECT_FALSE(view.connection->password.reveal().empty());
+  EXPECT_EQ(code_of(post(path + "/remove", admin_)), "not_found") << "decided";
+  EXPECT_TRUE(
+      read<wire::Page<wire::AdoptionView>>(get("/api/v1/admin/adoptions", admin_)).items.empty());
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ TEST_F(BrowserSessionTest, ATicketIsGoodOnlyWhereHeadersCannotBeSent) {
         401)
         << endpoint.operation_id;
   }
-  EXPECT_EQ(takers, (std::set<std::string>{"event_stream"}));
+  EXPECT_EQ(takers, (std::set<std::string>{"event_stream", "terminal_open"}));
 }
 
 TEST_F(BrowserSessionTest, ATicketEndsWithItsSession) {

@@ -10,10 +10,13 @@ std::vector<Endpoint> make_endpoints(ControlPlane& plane) {
   std::vector<Endpoint> endpoints;
   add_auth_endpoints(plane, endpoints);
   add_market_endpoints(plane, endpoints);
+  add_estimate_endpoints(plane, endpoints);
   add_instance_endpoints(plane, endpoints);
+  add_terminal_endpoints(plane, endpoints);
   add_wallet_endpoints(plane, endpoints);
   add_event_endpoints(plane, endpoints);
   add_admin_endpoints(plane, endpoints);
+  add_recovery_endpoints(plane, endpoints);
   add_guest_endpoints(plane, endpoints);
   add_meta_endpoints(plane, endpoints);
   return endpoints;

@@ -18,10 +18,13 @@ namespace cardhour::http {
 // Adds the rows of one resource.
 void add_auth_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_market_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_estimate_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_instance_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_terminal_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_wallet_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_event_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_admin_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_recovery_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_guest_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 // Last: the OpenAPI document describes what `to` holds then.
 void add_meta_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "adapters/files/catalog_file.h"
+#include "adapters/files/presets_file.h"
 #include "adapters/http/api/endpoints.h"
 #include "adapters/http/json_codec.h"
 #include "adapters/sim/sim_clock.h"
@@ -31,7 +32,9 @@ T must(Result<T> result) {
 }
 
 inline Catalog load_models() {
-  return must(load_catalog(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/gpu-models.toml"));
+  const std::string directory = std::string(CARDHOUR_SOURCE_DIR) + "/catalog";
+  return Catalog(must(load_catalog(directory + "/gpu-models.toml")).models(),
+                 must(load_presets(directory + "/model-presets.toml")));
 }
 
 inline SimHost host_with_cards() {
