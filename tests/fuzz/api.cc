@@ -164,7 +164,7 @@ Target api_target() {
            "DELETE",
            "HEAD",
            "OPTIONS"},
-          20};
+          5};
 }
 
 }  // namespace cardhour::fuzz

@@ -77,7 +77,7 @@ Target files_target() {
           {"policy\n", "models\n", "prices\n", "[money]", "[quotas]", "minimum_unit", "= \"1s\"",
            "= -1", "= 1e400", "'''", "\"\"\"", "[[model]]", "[a.b", "= {", "0x7fffffffffffffff",
            "1979-05-27T07:32:00Z", "#", "\\u0000"},
-          4};
+          20};
 }
 
 }  // namespace cardhour::fuzz

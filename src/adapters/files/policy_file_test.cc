@@ -109,6 +109,17 @@ TEST(PolicyFile, NamesTheLineOfWhatIsWrong) {
   for (const auto& [text, expected] : rows) EXPECT_EQ(error_of(text), expected);
 }
 
+// What the TOML parser itself does not expect is refused too.
+TEST(PolicyFile, RefusesABracketAtTheEndOfALine) {
+  const std::string path = testing::TempDir() + "bracket-" + std::to_string(getpid()) + ".toml";
+  std::ofstream(path) << "[\n";
+  Policy policy;
+  const Status status = load_policy(path, policy);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::invalid_argument);
+}
+
 TEST(PolicyFile, ChecksWhatMustHoldBetweenValues) {
   EXPECT_NE(error_of("[money]\narrears_notice = \"15m\"\n"), "");
   EXPECT_NE(error_of("[instances]\ndata_disk = \"9999G\"\n"), "");
