@@ -55,6 +55,9 @@ registration = "invitation"
 session = "12h"
 [quotas]
 cards = 16
+[estimates]
+package_week_percent = 75
+machine_price = "30000"
 )",
                  policy),
             "");
@@ -74,6 +77,9 @@ cards = 16
   EXPECT_EQ(policy.registration, Registration::invitation);
   EXPECT_EQ(policy.session, hours(12));
   EXPECT_EQ(policy.quotas.cards, 16);
+  EXPECT_EQ(policy.estimates.package_week_percent, 75);
+  EXPECT_EQ(policy.estimates.machine_price, Money{30'000'000'000});
+  EXPECT_EQ(policy.estimates.package_day_percent, 90);
   // What it does not say stays.
   EXPECT_EQ(policy.hold, hours(1));
   EXPECT_EQ(policy.quotas.running, 5);
@@ -104,6 +110,8 @@ TEST(PolicyFile, NamesTheLineOfWhatIsWrong) {
       {"[accounts]\nregistration = \"maybe\"\n",
        ", line 2: \"registration\" is open, invitation or closed"},
       {"[quotas]\ncards = -1\n", ", line 2: \"cards\" must be 0 to 1000000"},
+      {"[estimates]\nspeedup_percent_2 = 300\n",
+       ", line 2: \"speedup_percent_2\" must be 100 to 200"},
       {"quotas = 3\n", ", line 1: \"quotas\" must be a section"},
   };
   for (const auto& [text, expected] : rows) EXPECT_EQ(error_of(text), expected);

@@ -154,6 +154,13 @@ std::vector<Text> card_warnings(const GpuModel& card, int cards, bool continuous
   return out;
 }
 
+std::optional<Text> ram_warning(const GpuModel& card, int64_t ram_bytes) {
+  if (ram_bytes >= card.vram_bytes) return std::nullopt;
+  return text(
+      "Comes here with {} of RAM, less than its VRAM: loading weights through RAM may fail.",
+      "此处每卡配内存 {}，小于其显存：经内存加载权重可能失败。", for_people_bytes(ram_bytes));
+}
+
 std::vector<CardRank> rank_cards(const CardsRequest& request, const Catalog& catalog,
                                  const PriceBook& prices, const Currency& currency) {
   CHECK(request.cards_max >= 1 && request.cards_max <= kCardsMax, "a number of cards");

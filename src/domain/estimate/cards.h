@@ -43,6 +43,8 @@ Text cards_summary(const std::vector<CardRank>& ranks);
 
 // What a person should know before renting so many of it.
 std::vector<Text> card_warnings(const GpuModel& card, int cards, bool continuous);
+// When a card comes with less RAM than it has VRAM; nothing otherwise.
+std::optional<Text> ram_warning(const GpuModel& card, int64_t ram_bytes);
 // A warning of the catalog: "English / 中文".
 Text catalog_text(const std::string& both);
 

@@ -130,6 +130,14 @@ TEST(Cards, WarnOfWhatAPersonShouldKnow) {
   EXPECT_FALSE(warns(large, "consumer card", 4, true));
 }
 
+TEST(RuleOfThumb, WarnWhenRamIsSmallerThanVram) {
+  const Catalog cards = catalog();
+  EXPECT_FALSE(ram_warning(*cards.by_key("consumer"), 24 * kGiB).has_value());
+  const auto warning = ram_warning(*cards.by_key("consumer"), 16 * kGiB);
+  ASSERT_TRUE(warning.has_value());
+  EXPECT_NE(warning->en.find("16 GiB"), std::string::npos);
+}
+
 TEST(Cards, ACatalogsWarningHasBothLanguages) {
   EXPECT_EQ(catalog_text("a / 甲"), (Text{"a", "甲"}));
   EXPECT_EQ(catalog_text("a"), (Text{"a", "a"}));

@@ -11,7 +11,6 @@ namespace cardhour::estimate {
 namespace {
 
 constexpr int kSpreads[] = {1, 2, 4, 8, 16};
-constexpr int kCheckpointsKept = 4;  // three, and the one that is being written
 
 std::string gib(double bytes) { return for_people_bytes(static_cast<int64_t>(bytes)); }
 
@@ -201,29 +200,33 @@ std::vector<Change> changes(const MemoryRequest& request, const Catalog& catalog
   return out;
 }
 
-DiskNeed disk_need(const MemoryRequest& request) {
+DiskNeed disk_need(const MemoryRequest& request, const EstimateRules& rules) {
   const ModelShape& model = request.model;
   const double weights = (model.params + model.encoder_params + model.vae_params) * 2;
+  // Those that are kept, and the one that is being written.
+  const int copies = rules.checkpoints_kept + 1;
   double checkpoints = 0;
-  if (request.workload == Workload::full) checkpoints = model.params * 14 * kCheckpointsKept;
+  if (request.workload == Workload::full) checkpoints = model.params * 14 * copies;
   if (request.workload == Workload::lora || request.workload == Workload::qlora) {
-    checkpoints = lora_params(model, request.lora_rank) * 14 * kCheckpointsKept;
+    checkpoints = lora_params(model, request.lora_rank) * 14 * copies;
   }
   DiskNeed need;
   need.bytes = weights + checkpoints;
-  const double size = need.bytes / 0.9 / static_cast<double>(kGiB);
+  const double size = need.bytes * 100 / rules.disk_warn_percent / static_cast<double>(kGiB);
   const int64_t gibs = size <= 50 ? 50 : 100 * static_cast<int64_t>(std::ceil(size / 100));
   need.data_disk_bytes = gibs * kGiB;
-  const std::string disk = for_people_bytes(need.data_disk_bytes);
-  need.sentence = checkpoints > 0
-                      ? text(
-                            "Weights of {} and four checkpoints of {} (keep 3, write the next "
-                            "before one goes): "
-                            "a data disk of {}.",
-                            "权重 {}，四份检查点共 {}（保留 3 份，写完新的再删旧的）：数据盘 {}。",
-                            gib(weights), gib(checkpoints), disk)
-                      : text("Weights of {} on disk: a data disk of {}.",
-                             "磁盘上的权重为 {}：数据盘 {}。", gib(weights), disk);
+  const Text what = checkpoints > 0
+                        ? text(
+                              "Weights of {} and {} checkpoints of {} in all (keep {}, write the "
+                              "next before one goes)",
+                              "权重 {}，{} 份检查点共 {}（保留 {} 份，写完新的再删旧的）",
+                              gib(weights), copies, gib(checkpoints), rules.checkpoints_kept)
+                        : text("Weights of {}", "权重 {}", gib(weights));
+  const Text disk = text(
+      ": a data disk of {}, so that it stays below {} %; at {} % clear it at once.",
+      "：数据盘 {}，使占用低于 {}%；达到 {}% 时应立即清理。",
+      for_people_bytes(need.data_disk_bytes), rules.disk_warn_percent, rules.disk_alarm_percent);
+  need.sentence = {what.en + disk.en, what.zh + disk.zh};
   return need;
 }
 

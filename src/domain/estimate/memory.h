@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "domain/catalog.h"
 #include "domain/estimate/model.h"
+#include "domain/estimate/rules.h"
 
 namespace cardhour::estimate {
 
@@ -101,10 +102,10 @@ std::vector<Change> changes(const MemoryRequest& request, const Catalog& catalog
 // Room on the data disk: weights as published, and for training the checkpoints.
 struct DiskNeed {
   double bytes = 0;             // what will lie there
-  int64_t data_disk_bytes = 0;  // 50, 100, 200 GB or whole hundreds, at most 90 % full
+  int64_t data_disk_bytes = 0;  // 50, 100, 200 GB or whole hundreds, below the warning
   Text sentence;
 };
-DiskNeed disk_need(const MemoryRequest& request);
+DiskNeed disk_need(const MemoryRequest& request, const EstimateRules& rules);
 
 // The sentence above all others.
 Text memory_summary(const MemoryRequest& request, const Memory& memory);

@@ -260,15 +260,17 @@ TEST(Memory, CountsTheFewestCardsThatCarryIt) {
   EXPECT_EQ(card_fits(serve(700e9), catalog).front().fit, Fit::no);
 }
 
-// Presets of 50, 100, 200 GB and more, never more than 90 % full; keep 3 checkpoints, and the
+// Presets of 50, 100, 200 GB and more; warn at 90 and 95 % full; keep 3 checkpoints, and the
 // fourth is written before one goes.
-TEST(Memory, DiskPresetsLeaveATenthFree) {
-  EXPECT_EQ(disk_need(serve(7e9)).data_disk_bytes, 50 * kGiB);
-  EXPECT_EQ(disk_need(serve(30e9)).data_disk_bytes, 100 * kGiB);
-  EXPECT_EQ(disk_need(serve(70e9)).data_disk_bytes, 200 * kGiB);
-  const DiskNeed full = disk_need(train(7e9, Workload::full));
+TEST(RuleOfThumb, DisksOf50And100And200StayBelow90Percent) {
+  const EstimateRules rules;
+  EXPECT_EQ(disk_need(serve(7e9), rules).data_disk_bytes, 50 * kGiB);
+  EXPECT_EQ(disk_need(serve(30e9), rules).data_disk_bytes, 100 * kGiB);
+  EXPECT_EQ(disk_need(serve(70e9), rules).data_disk_bytes, 200 * kGiB);
+  const DiskNeed full = disk_need(train(7e9, Workload::full), rules);
   EXPECT_DOUBLE_EQ(full.bytes, 14 * kGB + 4 * 14 * 7 * kGB);
   EXPECT_GE(static_cast<double>(full.data_disk_bytes) * 0.9, full.bytes);
+  EXPECT_NE(full.sentence.en.find("below 90 %; at 95 %"), std::string::npos) << full.sentence.en;
 }
 
 // ---- properties ----

@@ -174,6 +174,23 @@ std::vector<Formula> cost_formulas(const Usage& usage, const CostRow& row, doubl
   return formulas;
 }
 
+std::vector<Text> cost_advice(const EstimateRules& rules, const std::optional<Duration>& rebuild) {
+  std::vector<Text> advice = {
+      {"Disks cost nothing on this deployment, on or off.",
+       "本部署的磁盘不收费，无论开机还是关机。"},
+      text("A package pays from {} % of its term in use (the rule of thumb); packages and spot are "
+           "not for sale on this deployment yet.",
+           "套餐在其时长的 {}% 以上被使用时划算（经验值）；本部署暂未开售套餐与竞价。",
+           rules.package_rule_percent)};
+  if (rebuild && *rebuild > rules.rebuild) {
+    advice.push_back({"Setting up takes more than " + for_people(rules.rebuild, Language::en) +
+                          ": worth an image, where images can be saved.",
+                      "搭建环境超过 " + for_people(rules.rebuild, Language::zh) +
+                          "：在可保存镜像时值得做成镜像。"});
+  }
+  return advice;
+}
+
 Balance balance_of(Money expected, Money rate_per_hour, const EstimateRules& rules) {
   return {discounted(expected, rules.balance_percent * kPercent),
           rate_per_hour * rules.topup_hours_min, rate_per_hour * rules.topup_hours_max};

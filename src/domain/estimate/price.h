@@ -60,6 +60,9 @@ std::vector<Formula> cost_formulas(const Usage& usage, const CostRow& row, doubl
 // Of these modes, the ones that can be bought today. Packages and spot are not sold yet.
 bool for_sale(PayMode mode);
 
+// What to know beside the sums. `rebuild`: how long the environment takes to set up.
+std::vector<Text> cost_advice(const EstimateRules& rules, const std::optional<Duration>& rebuild);
+
 struct Balance {
   Money keep;
   Money first_topup_low;

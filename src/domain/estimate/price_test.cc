@@ -81,7 +81,6 @@ TEST(RuleOfThumb, PackagesCost90And70And55Percent) {
   EXPECT_EQ(term_of(PayMode::day), hours(24));
   EXPECT_EQ(term_of(PayMode::week), hours(168));
   EXPECT_EQ(term_of(PayMode::month), hours(720));
-  EXPECT_EQ(kRules.package_rule_percent, 60);
 }
 TEST(RuleOfThumb, APackageBreaksEvenAtItsPriceFactor) {
   EXPECT_EQ(package_break_even(kRules, PayMode::day), minutes(1296));   // 21.6 h
@@ -109,10 +108,15 @@ TEST(RuleOfThumb, CheckpointsEvery15To30MinutesKeep3) {
   EXPECT_EQ(checkpoint_of(minutes(5), days(7), kRules).suggested, minutes(30));
   EXPECT_EQ(kRules.checkpoints_kept, 3);
 }
-TEST(RuleOfThumb, AnImageIsWorthItBeyond20Minutes) { EXPECT_EQ(kRules.rebuild, minutes(20)); }
-TEST(RuleOfThumb, DisksWarnAt90And95Percent) {
-  EXPECT_EQ(kRules.disk_warn_percent, 90);
-  EXPECT_EQ(kRules.disk_alarm_percent, 95);
+TEST(RuleOfThumb, AnImageIsWorthItBeyond20Minutes) {
+  EXPECT_EQ(cost_advice(kRules, {}).size(), 2u);
+  EXPECT_EQ(cost_advice(kRules, minutes(20)).size(), 2u);
+  const auto advice = cost_advice(kRules, minutes(21));
+  ASSERT_EQ(advice.size(), 3u);
+  EXPECT_NE(advice.back().en.find("20 min"), std::string::npos) << advice.back().en;
+}
+TEST(RuleOfThumb, APackagePaysFrom60PercentTheySay) {
+  EXPECT_NE(cost_advice(kRules, {})[1].en.find("from 60 %"), std::string::npos);
 }
 
 // Young 1974, equation 1: T = sqrt(2 Ts Tf).

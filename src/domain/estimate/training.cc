@@ -95,6 +95,12 @@ void add_advice(const TrainingRequest& request, const EstimateRules& rules, Trai
              "先调好单卡（混合精度、梯度累积、数据加载、融合算子）：单次运行 {} 到 {}，而非 {}。",
              hours(*to.tuned_seconds_low), hours(*to.tuned_seconds_high), hours(to.run_seconds)));
   }
+  to.advice.push_back(text(
+      "Save a checkpoint every {} to {} min on the data disk, the step in its name; keep {}, and "
+      "delete "
+      "the old one only after the new one is closed and synced.",
+      "每 {} 到 {} 分钟在数据盘保存检查点，文件名含步数；保留 {} 份，新的写完并同步后再删旧的。",
+      rules.checkpoint_min.ms / 60'000, rules.checkpoint_max.ms / 60'000, rules.checkpoints_kept));
   const bool all_pay = to.pays_up_to_cards == to.scaling.back().cards;
   to.advice.push_back(all_pay
                           ? Text{"More cards pay up to 8: each adds at least half a card.",

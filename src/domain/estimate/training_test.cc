@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace cardhour::estimate {
 namespace {
 
@@ -61,6 +64,14 @@ TEST(RuleOfThumb, MeasuringTakes200StepsASmokeRun100SamplesAnd10To20Steps) {
   const std::string first = training_of(example(), kRules).advice.front().en;
   EXPECT_NE(first.find("100 samples, 10 to 20 steps"), std::string::npos) << first;
   EXPECT_NE(first.find("200 steps"), std::string::npos) << first;
+}
+
+TEST(RuleOfThumb, CheckpointsEvery15To30MinutesKeep3OnTheDataDisk) {
+  const auto advice = training_of(example(), kRules).advice;
+  EXPECT_TRUE(std::any_of(advice.begin(), advice.end(), [](const Text& each) {
+    return each.en.starts_with("Save a checkpoint every 15 to 30 min on the data disk") &&
+           each.en.find("keep 3") != std::string::npos;
+  }));
 }
 
 TEST(Training, SaysWhereMoreCardsStopPaying) {

@@ -282,26 +282,6 @@ Status add_checkpoint(const wire::CostRequest& asked, const EstimateRules& rules
   return {};
 }
 
-void add_advice(const Policy& policy, const wire::CostRequest& asked, Language language,
-                wire::CostView& to) {
-  const EstimateRules& rules = policy.estimates;
-  const auto say = [&](const Text& each) { to.advice.push_back(each.in(language)); };
-  say({"Disks cost nothing on this deployment, on or off.",
-       "本部署的磁盘不收费，无论开机还是关机。"});
-  say(
-      text("A package pays from {} % of its term in use (the rule of thumb); packages and spot are "
-           "not for "
-           "sale on this deployment yet.",
-           "套餐在其时长的 {}% 以上被使用时划算（经验值）；本部署暂未开售套餐与竞价。",
-           rules.package_rule_percent));
-  if (asked.rebuild_ms && *asked.rebuild_ms > rules.rebuild) {
-    const Text limit{for_people(rules.rebuild, Language::en),
-                     for_people(rules.rebuild, Language::zh)};
-    say({"Setting up takes more than " + limit.en + ": worth an image, where images can be saved.",
-         "搭建环境超过 " + limit.zh + "：在可保存镜像时值得做成镜像。"});
-  }
-}
-
 Result<Response> estimate_cost(ControlPlane& plane, const Request& request) {
   TRY_ASSIGN(const auto asked, body_of<wire::CostRequest>(request));
   const Policy& policy = plane.deps.policy;
@@ -319,7 +299,7 @@ Result<Response> estimate_cost(ControlPlane& plane, const Request& request) {
   view.run_ms = usage.run;
   view.card_time_ms = usage.run * usage.cards;
   TRY(add_rows(plane, asked, prices, usage, request.language, view));
-  add_advice(policy, asked, request.language, view);
+  view.advice = render(estimate::cost_advice(rules, asked.rebuild_ms), request.language);
   if (asked.gpu_model) {
     add_plans(plane, work_of(plane, asked, usage, measured), prices, request.language, view);
   }

@@ -104,7 +104,7 @@ Result<Response> estimate_vram(ControlPlane& plane, const Request& request) {
     view.changes.push_back(
         {change.key, change.card->key, render(change.per_card), change.sentence.in(language)});
   }
-  const estimate::DiskNeed disk = disk_need(need);
+  const estimate::DiskNeed disk = disk_need(need, plane.deps.policy.estimates);
   view.disk = {bytes(disk.bytes), disk.data_disk_bytes, disk.sentence.in(language)};
   view.warnings = render(memory_warnings(need), language);
   return answer(200, view);
@@ -207,10 +207,23 @@ Result<estimate::CardsRequest> cards_request_of(const Catalog& catalog,
   return request;
 }
 
+// Of the host that gives the least RAM with this card.
+std::optional<Text> ram_warning_here(const GpuModel& card, const std::vector<Offer>& offers) {
+  std::optional<Text> warning;
+  int64_t least = card.vram_bytes;
+  for (const Offer& offer : offers) {
+    if (offer.model != card.key || offer.memory_bytes_per_card >= least) continue;
+    least = offer.memory_bytes_per_card;
+    warning = estimate::ram_warning(card, least);
+  }
+  return warning;
+}
+
 Result<Response> estimate_cards(ControlPlane& plane, const Request& request) {
   TRY_ASSIGN(const auto asked, body_of<wire::CardsRequest>(request));
   TRY_ASSIGN(const auto wanted, cards_request_of(plane.deps.catalog, asked));
   TRY_ASSIGN(const PriceBook book, price_book(plane));
+  TRY_ASSIGN(const auto offers, plane.inventory.offers(actor_of(request).account));
   const auto ranks = rank_cards(wanted, plane.deps.catalog, book, plane.deps.policy.currency);
   const Language language = request.language;
   wire::CardsView view;
@@ -226,6 +239,9 @@ Result<Response> estimate_cards(ControlPlane& plane, const Request& request) {
     row.rate_per_hour = rank.rate_per_hour;
     row.reason = rank.reason.in(language);
     row.warnings = render(rank.warnings, language);
+    if (const auto warning = ram_warning_here(*rank.card, offers)) {
+      row.warnings.push_back(warning->in(language));
+    }
     row.gpu = render(*rank.card);
     row.gpu.on_demand_per_hour = book.per_hour(rank.card->key, Mode::on_demand);
     view.rows.push_back(std::move(row));
