@@ -103,7 +103,7 @@ def engine_tests(build, world):
                    CARDHOUR_INCUS_GUEST_PORT=str(worlds.free_port()))
         done = subprocess.run([binary, "--gtest_color=no"], env=env, stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
-        results = re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] (\w+\.\w+) \(", done.stdout, re.M)
+        results = re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/]+\.[\w/]+)(?:, .*)? \(\d+ ms\)$", done.stdout, re.M)
         for word, name in results:
             counts[("OK", "FAILED", "SKIPPED").index(word)] += 1
             if word != "OK":

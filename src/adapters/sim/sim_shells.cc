@@ -175,8 +175,16 @@ class SimShells::Program {
       return;
     }
     if (line == "stty size") output_ += fmt::format("{} {}\r\n", size_.rows, size_.columns);
-    if (line.starts_with("echo ")) output_ += line.substr(5) + "\r\n";
+    if (line.starts_with("echo ")) output_ += without_quotes(line.substr(5)) + "\r\n";
     prompt();
+  }
+
+  // A pair of them holds nothing, as in a real shell.
+  static std::string without_quotes(std::string words) {
+    for (size_t at = words.find("''"); at != std::string::npos; at = words.find("''")) {
+      words.erase(at, 2);
+    }
+    return words;
   }
 
   void finish(int code) {
