@@ -62,3 +62,19 @@ it("names events and causes as the command line does", () => {
     mine[`event.${kind}`]?.join() !== `${english},${chinese}`).map(([, kind]) => kind);
   expect(differing).toEqual([]);
 });
+
+it("has a word for every value that the API may answer", () => {
+  const contract = JSON.parse(readFileSync(new URL("../../../api/openapi.json", import.meta.url), "utf8")) as {
+    components: { schemas: Record<string, { enum?: string[] }> };
+  };
+  const kinds = {
+    Observed: "state", Cause: "cause", Meter: "meter", TransactionKind: "transaction", Role: "role",
+    AccountState: "account", TokenKind: "token", Fit: "fit", PayMode: "pay", Precision: "precision",
+    Workload: "workload", CardTask: "task",
+  };
+  for (const [schema, kind] of Object.entries(kinds)) {
+    const values = contract.components.schemas[schema]?.enum ?? [];
+    expect(values.length, schema).toBeGreaterThan(1);
+    expect(values.filter((value) => !(`${kind}.${value}` in texts)), schema).toEqual([]);
+  }
+});

@@ -36,6 +36,7 @@ export const vocabulary = {
   "cause.restart_failed": ["the restart failed", "重启失败"],
   "cause.expired": ["the time in the bin ended", "回收站到期"],
   "cause.admin": ["the operator", "运营者操作"],
+  "cause.adopted": ["found in the engine", "在引擎中被发现"],
 
   "transaction.topup": ["top-up", "充值"],
   "transaction.usage": ["usage", "消费"],
@@ -81,6 +82,7 @@ export const vocabulary = {
   "event.wallet.topup": ["topped up", "充值"],
 
   "reason.stopped": ["stopped", "已关机"],
+  "reason.restored": ["the database was restored", "数据库已从备份恢复"],
   "reason.released": ["released", "已释放"],
   "reason.login": ["login", "登录"],
   "reason.browser": ["in a browser", "浏览器"],
