@@ -126,6 +126,13 @@ Status take_run(Tx& tx, const Deps& deps, Instance& instance, const EngineObject
     held.push_back(card.uuid);
     model = card.model;
   }
+  if (held.size() != object.cards.size()) {
+    return fail(ErrorCode::conflict,
+                text("{} runs in the engine with a card that no driver has shown yet",
+                     "引擎中的 {} 使用了驱动尚未报告的显卡", instance.id.text),
+                Text{"nothing is granted until the driver shows it or the instance is stopped",
+                     "在驱动报告该卡或该实例停止之前，不会分配任何资源"});
+  }
   instance.mode = held.empty() ? Mode::no_gpu : Mode::on_demand;
   instance.gpu_model = model;
   instance.gpu_count = static_cast<int>(held.size());

@@ -14,27 +14,36 @@ namespace {
 // this much later before it counts.
 constexpr Duration kStoppedForGood = seconds(2);
 
-Status upsert_host(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus* gpus,
-                   Timestamp now, HostId& id) {
+// The row of a host that the engine names, or a new one.
+Result<Host> host_named(Tx& tx, Deps& deps, const std::string& name) {
   TRY_ASSIGN(const auto hosts, tx.hosts().all());
-  Host host;
   for (const Host& row : hosts) {
-    if (row.name == seen.name) host = row;
+    if (row.name == name) return row;
   }
-  if (host.id.empty()) host.id = deps.entropy.id<HostId>();
-  host.name = seen.name;
+  Host host;
+  host.id = deps.entropy.id<HostId>();
+  host.name = name;
+  return host;
+}
+
+Status note_alive(Tx& tx, Deps& deps, const EngineHost& seen, Timestamp now) {
+  TRY_ASSIGN(Host host, host_named(tx, deps, seen.name));
   host.cpu_total = seen.cpu_total;
   host.memory_bytes = seen.memory_bytes;
   host.pool_total_bytes = seen.pool_total_bytes;
   host.pool_used_bytes = seen.pool_used_bytes;
-  if (gpus != nullptr) {
-    host.driver_version = gpus->driver_version;
-    host.cuda_version = gpus->cuda_version;
-  }
   host.last_seen_at = now;
   host.reachable = true;
-  id = host.id;
   return tx.hosts().upsert(host);
+}
+
+// What the driver says proves no life of the engine: the rest of the row stays.
+Result<HostId> note_driver(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus& gpus) {
+  TRY_ASSIGN(Host host, host_named(tx, deps, seen.name));
+  host.driver_version = gpus.driver_version;
+  host.cuda_version = gpus.cuda_version;
+  TRY(tx.hosts().upsert(host));
+  return host.id;
 }
 
 // The card as the driver and the engine together see it: NVML by UUID, Incus by PCI address.
@@ -166,25 +175,32 @@ Status note_stray(Tx& tx, const Deps& deps, Instance instance, Timestamp now) {
 
 }  // namespace
 
-Status ObserveLoop::look_at_hosts() {
-  const auto hosts = deps_.engine.hosts();
+Result<std::vector<EngineHost>> ObserveLoop::look_at_hosts() {
+  auto hosts = deps_.engine.hosts();
   const Timestamp now = deps_.clock.now();
   if (!hosts) {
     TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
     return fail(hosts.error());
   }
-  // A driver that does not answer is no news of the cards, and no silence of the host.
-  const auto gpus = deps_.probe.probe();
   TRY(deps_.store.write([&](Tx& tx) -> Status {
     for (const EngineHost& seen : *hosts) {
-      HostId id;
-      TRY(upsert_host(tx, deps_, seen, gpus ? &*gpus : nullptr, now, id));
-      if (gpus) TRY(upsert_cards(tx, deps_, id, seen, *gpus));
+      TRY(note_alive(tx, deps_, seen, now));
     }
     return note_silence(tx, deps_, now);  // of hosts that did not show up
   }));
-  driver_failure_ = gpus ? Status() : Status(fail(gpus.error()));
-  return {};
+  return hosts;
+}
+
+// A driver that does not answer is no news of the cards, and no silence of the host.
+Status ObserveLoop::look_at_cards(const std::vector<EngineHost>& hosts) {
+  TRY_ASSIGN(const ProbedGpus gpus, deps_.probe.probe());
+  return deps_.store.write([&](Tx& tx) -> Status {
+    for (const EngineHost& seen : hosts) {
+      TRY_ASSIGN(const HostId id, note_driver(tx, deps_, seen, gpus));
+      TRY(upsert_cards(tx, deps_, id, seen, gpus));
+    }
+    return {};
+  });
 }
 
 Status ObserveLoop::note_hosts_before() {
@@ -263,7 +279,7 @@ bool ObserveLoop::is_for_now(const Instance& instance, bool runs) const {
 
 Status ObserveLoop::pass() {
   TRY(note_hosts_before());
-  TRY(look_at_hosts());
+  TRY_ASSIGN(const std::vector<EngineHost> hosts, look_at_hosts());
 
   std::vector<Instance> known;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
@@ -286,9 +302,8 @@ Status ObserveLoop::pass() {
   }
   lives_ = std::move(lives);
 
-  Status first_failure = driver_failure_;  // one that cannot be looked at does not hide the others
-  const Status accounted = account_for(seen, known);
-  if (!accounted && first_failure) first_failure = accounted;
+  // One that cannot be looked at does not hide the others.
+  Status first_failure = account_for(seen, known);
   for (const Instance& instance : known) {
     const auto found = by_id.find(instance.id);
     const bool running = found != by_id.end() && found->second.status == EngineStatus::running;
@@ -300,6 +315,8 @@ Status ObserveLoop::pass() {
     const Status looked = look_at(instance);
     if (!looked && first_failure) first_failure = looked;
   }
+  const Status cards = look_at_cards(hosts);  // last: a driver may hang
+  if (!cards && first_failure) first_failure = cards;
   return first_failure;
 }
 
