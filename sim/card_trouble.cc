@@ -1,42 +1,69 @@
 // Cards in trouble: what the driver reports, what is left on cards, and the operator's hand; and
-// what must be true of them after every step. Parts of Workload and Invariants.
+// what must be true of them after every step. Parts of Generator, Player and Invariants.
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "base/enum_text.h"
-#include "base/size.h"
+#include "sim/generator.h"
 #include "sim/invariants.h"
-#include "sim/workload.h"
+#include "sim/player.h"
 
 namespace cardhour {
+namespace {
 
-void Workload::card_trouble() {
-  const auto cards = world_.engine().cards();
-  const CardId card = cards[below(cards.size())].uuid;
-  constexpr int64_t kXids[] = {13, 31, 43, 48, 63, 74, 79, 94, 95, 12345};
-  switch (below(5)) {
-    case 0:
-      world_.probe().report(card, kXids[below(std::size(kXids))]);
-      break;
-    case 1: {
-      CardSample sample;
-      sample.is_divided = chance(20);
-      if (chance(50)) sample.processes = {{.pid = 1, .command = "left"}};
-      if (chance(20)) sample.reading.row_remap_is_pending = 1;
-      sample.reading.ecc_uncorrected = static_cast<int64_t>(below(3));
-      sample.reading.gpu_percent = static_cast<int64_t>(below(101));
-      world_.probe().set_sample(card, sample);
-      break;
-    }
-    case 2: {
-      const ConditionKind kind = chance(50) ? ConditionKind::quarantine : ConditionKind::excluded;
-      answered(world_.plane().telemetry.take_out(world_.admin(), card, {kind, "", chance(30)}));
-      break;
-    }
-    default:
-      answered(world_.plane().telemetry.put_back(world_.admin(), card));
-      break;
-  }
+constexpr int64_t kXids[] = {13, 31, 43, 48, 63, 74, 79, 94, 95, 12345};
+
+}  // namespace
+
+std::string Generator::report() {
+  return fmt::format("report {} {}", below(world_.engine().cards().size()),
+                     kXids[below(std::size(kXids))]);
+}
+
+std::string Generator::leave() {
+  const char* kinds[] = {"nothing", "process", "divided", "remap"};
+  return fmt::format("leave {} {}", below(world_.engine().cards().size()),
+                     kinds[below(std::size(kinds))]);
+}
+
+std::string Generator::withdraw() {
+  return fmt::format("withdraw {} {} {}", below(world_.engine().cards().size()),
+                     chance(50) ? "quarantine" : "excluded", chance(30) ? "now" : "later");
+}
+
+std::string Generator::put_back() {
+  return fmt::format("put-back {}", below(world_.engine().cards().size()));
+}
+
+// report CARD XID
+void Player::report(const Words& words) {
+  world_.probe().report(world_.engine().cards().at(std::stoul(words.at(1))).uuid,
+                        std::stoll(words.at(2)));
+}
+
+// leave CARD nothing|process|divided|remap
+void Player::leave(const Words& words) {
+  CardSample sample;
+  if (words.at(2) == "process") sample.processes = {{.pid = 1, .command = "left"}};
+  if (words[2] == "divided") sample.is_divided = true;
+  if (words[2] == "remap") sample.reading.row_remap_is_pending = 1;
+  world_.probe().set_sample(world_.engine().cards().at(std::stoul(words.at(1))).uuid, sample);
+}
+
+// withdraw CARD quarantine|excluded now|later
+void Player::withdraw(const Words& words) {
+  const CardId card = world_.engine().cards().at(std::stoul(words.at(1))).uuid;
+  const auto kind = enum_from<ConditionKind>(words.at(2)).value_or(ConditionKind::quarantine);
+  const bool now = words.at(3) == "now";
+  world_.run([&] {
+    answered(world_.plane().telemetry.take_out(world_.admin(), card, {kind, "", now}));
+  });
+}
+
+// put-back CARD
+void Player::put_back(const Words& words) {
+  const CardId card = world_.engine().cards().at(std::stoul(words.at(1))).uuid;
+  world_.run([&] { answered(world_.plane().telemetry.put_back(world_.admin(), card)); });
 }
 
 // A card that is out of the market is granted to nobody; who has it already may keep it.

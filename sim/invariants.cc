@@ -143,6 +143,7 @@ void Invariants::check_engine(const Rows& rows) {
   for (const std::string& name : foreign_) {
     if (std::ranges::find(foreign, name) == foreign.end()) broken("foreign {} is gone", name);
   }
+  check_unknown();
   std::map<CardId, InstanceId> owners;
   for (const Allocation& a : rows.inventory.allocations) owners[a.card_uuid] = a.instance_id;
   for (const SimRun& run : world_.engine().running()) {
@@ -155,6 +156,16 @@ void Invariants::check_engine(const Rows& rows) {
                owner == owners.end() ? "nobody" : owner->second.text);
       }
     }
+  }
+}
+
+// What we know nothing of is left alone: it runs on.
+void Invariants::check_unknown() {
+  std::set<InstanceId> running;
+  for (const SimRun& run : world_.engine().running()) running.insert(run.id);
+  for (const auto& [id, runs] : unknown_) {
+    if (!world_.engine().exists(id)) broken("{}, of another database, is gone", id.text);
+    if (runs && !running.contains(id)) broken("{}, of another database, was stopped", id.text);
   }
 }
 
@@ -245,7 +256,8 @@ void Invariants::check_segment(const Rows& rows, const Segment& segment) {
              to_decimal(segment_due(segment, *segment.closed_at)), to_decimal(segment.posted));
     }
     const auto ended = paths_.ended_at(segment.instance_id);
-    const bool paused = segment.close_cause == Cause::host_silent;
+    const bool paused = segment.close_cause == Cause::host_silent ||
+                        segment.close_cause == Cause::adopted;  // the run goes on
     if (!paused && (!ended || *segment.closed_at > *ended)) {
       broken("segment {} closed after its stop was asked for", name);
     }
@@ -274,31 +286,6 @@ void Invariants::check_open(const Rows& rows, const Instance& instance) {
     broken("{} is {}{} with {} open segments", instance.id.text, text(instance.observed),
            instance.reachable ? "" : " and unreachable", open);
   }
-}
-
-std::vector<std::string> Invariants::check_bills() {
-  broken_.clear();
-  world_.outside([&] {
-    ControlPlane& plane = world_.plane();
-    const auto accounts = plane.accounts.page(Page{"", 100});
-    CHECK(accounts.has_value(), "accounts can be read");
-    for (const Account& account : *accounts) {
-      const auto view = plane.wallet.view(account.id);
-      CHECK(view.has_value(), "a wallet can be read");
-      if (view->balance - view->held - view->accrued != view->available) {
-        broken("the wallet of {} does not add up", account.login);
-      }
-      const auto bill = plane.wallet.bill(account.id, BillQuery{.explain = true});
-      CHECK(bill.has_value(), "a bill can be read");
-      for (const BillLine& line : bill->lines) {
-        if (line.agrees) continue;
-        broken("bill line {} ({}) of {}: amount {}, recomputed {}, booked {}", line.segment.id.text,
-               enum_text(line.segment.meter), line.segment.instance_id.text,
-               to_decimal(line.amount), to_decimal(line.recomputed), to_decimal(line.booked));
-      }
-    }
-  });
-  return broken_;
 }
 
 // The notice says when the money ends, and the keys inside are the account's.
@@ -357,7 +344,9 @@ std::vector<std::string> Invariants::check_at_rest() {
     if (runs) check_guest(rows, instance);
     running.erase(instance.id);
   }
-  for (const auto& [id, run] : running) broken("the engine runs {}, which is purged", id.text);
+  for (const auto& [id, run] : running) {
+    if (!unknown_.contains(id)) broken("the engine runs {}, which is purged", id.text);
+  }
   for (const std::string& left : world_.engine().leftovers()) {
     const InstanceId id{left.substr(left.rfind(' ') + 1)};
     if (find(rows.inventory.instances, id) == nullptr) broken("left over: {}", left);

@@ -21,8 +21,6 @@ class Invariants {
   std::vector<std::string> check();
   // Forgets what need not be looked at again: the next check() looks at everything.
   void look_at_all() { checked_at_.reset(); }
-  // Also recomputes every bill: costs more.
-  std::vector<std::string> check_bills();
   std::vector<std::string> check_at_rest();
 
   // What the workload knows better than anybody.
@@ -30,6 +28,10 @@ class Invariants {
     stopped_behind_[id] = Gone{world_.now(), world_.crashes()};
   }
   void note_foreign(const std::string& name) { foreign_.insert(name); }
+  void note_unknown(const InstanceId& id) { unknown_[id] = true; }
+  void note_reboot() {
+    for (auto& [id, runs] : unknown_) runs = false;
+  }
   void note_silent_since(std::optional<Timestamp> since) { silent_since_ = since; }
 
  private:
@@ -52,6 +54,7 @@ class Invariants {
   void check_claims(const Rows& rows);
   void check_conditions();
   void check_engine(const Rows& rows);
+  void check_unknown();
   void check_money(const Rows& rows);
   void check_operations(const Rows& rows);
   void check_segments(const Rows& rows);
@@ -72,6 +75,7 @@ class Invariants {
   std::map<InstanceId, Gone> stopped_behind_;
   std::optional<Timestamp> silent_since_;
   std::set<std::string> foreign_;
+  std::map<InstanceId, bool> unknown_;  // and whether it has to run
   Money written_off_;
   std::optional<Timestamp> checked_at_;
 };

@@ -2,21 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "base/check.h"
+#include "base/enum_text.h"
+#include "sim/edges.h"
 
 namespace cardhour {
-namespace {
-
-bool is_state(const std::string& word) {
-  static const std::set<std::string> kStates = {"creating", "starting",  "running", "stopping",
-                                                "stopped",  "releasing", "in_bin",  "stray",
-                                                "restored", "purged"};
-  return kStates.contains(word);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void Paths::follow(World& world) {
   constexpr int kPage = 1'000;
@@ -24,7 +15,7 @@ void Paths::follow(World& world) {
   recent_.clear();
   do {
     const Status read = world.store().read([&](Tx& tx) -> Status {
-      TRY_ASSIGN(events, tx.events().after(seq_, std::nullopt, std::nullopt, kPage));
+      TRY_ASSIGN(events, tx.events().after(seq_, {}, kPage));
       return {};
     });
     CHECK(read.has_value(), "the event log can be read");
@@ -41,25 +32,27 @@ void Paths::follow(const Event& event) {
     return;
   }
   const std::string word = event.kind.substr(prefix.size());
-  if (!is_state(word)) {
-    hit(fmt::format("{} ({})", word, event.reason));
-    return;
-  }
-  std::string& last = last_[*event.instance_id];
-  hit(fmt::format("{} -> {} ({})", last.empty() ? "none" : last, word, event.reason));
-  last = word;
-  const bool ends = word == "stopping" || word == "releasing" || word == "stopped" ||
-                    word == "starting";  // a switch from no-GPU ends a run too
+  Observed& state = states_[*event.instance_id];  // of a new one: creating
+  const auto edge = edge_of(state, event);
+  if (!edge) return hit(fmt::format("{} ({})", word, event.reason));
+  const Observed before = state;
+  state = next_state(before, *edge).value_or(before);
+  hit(edge_name(before, *edge));
+  hit(fmt::format("{} -> {} ({})", enum_text(before), enum_text(state),
+                  *edge == LifecycleEvent::stray ? "stray" : event.reason));
+  // A run ends with these; a start may end one too, a switch from no-GPU.
+  const bool ends =
+      word == "stopping" || word == "releasing" || word == "stopped" || word == "starting";
   if (ends) ended_at_[*event.instance_id] = event.at;
+}
+
+std::string Paths::edge_name(Observed from, LifecycleEvent event) {
+  return fmt::format("edge: {} {}", enum_text(from), enum_text(event));
 }
 
 std::optional<Timestamp> Paths::ended_at(const InstanceId& id) const {
   const auto found = ended_at_.find(id);
   return found == ended_at_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void Paths::add(const Paths& other) {
-  for (const auto& [name, times] : other.counts_) counts_[name] += times;
 }
 
 }  // namespace cardhour

@@ -1,6 +1,6 @@
 // Paths: which named ways the simulation went, with counts, so that a run proves that its rare
 // paths were hit. Moves of instances are read from the event log: "creating -> stopping
-// (start_failed)". Not thread-safe.
+// (start_failed)". Which ones every run must hit is in registry.h. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class Paths {
   const std::vector<Event>& recent() const { return recent_; }
   // When the last event that ended a run of the instance was written.
   std::optional<Timestamp> ended_at(const InstanceId& id) const;
-  void add(const Paths& other);
+  static std::string edge_name(Observed from, LifecycleEvent event);
   const std::map<std::string, int>& counts() const { return counts_; }
 
  private:
@@ -27,7 +27,7 @@ class Paths {
 
   int64_t seq_ = 0;
   std::vector<Event> recent_;
-  std::map<InstanceId, std::string> last_;
+  std::map<InstanceId, Observed> states_;
   std::map<InstanceId, Timestamp> ended_at_;
   std::map<std::string, int> counts_;
 };

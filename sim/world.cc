@@ -1,10 +1,15 @@
 #include "sim/world.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <utility>
 
 #include "adapters/files/catalog_file.h"
+#include "adapters/sql/backup.h"
 #include "base/check.h"
 #include "base/enum_text.h"
 
@@ -16,6 +21,14 @@ constexpr int64_t kLooksPerPass = 12;
 constexpr int kStepsPerTurn = 8;
 // More than this many rounds at one instant never end.
 constexpr int kRoundsPerInstant = 2'000;
+
+constexpr int kWaitsAtOnce = 2;
+
+// Runs its body when the scope is left, by a crash too.
+struct Leave {
+  std::function<void()> body;
+  ~Leave() { body(); }
+};
 
 template <class T>
 T must(Result<T> result) {
@@ -73,6 +86,17 @@ SimEngineOptions engine_options(SimClock& clock, FaultPlan& faults, const WorldO
   return options;
 }
 
+std::string fresh_path(const std::string& what) {
+  static std::atomic<int> made = 0;
+  const auto name = fmt::format("cardhour-sim-{}-{}-{}.db", ::getpid(), what, ++made);
+  return (std::filesystem::temp_directory_path() / name).string();
+}
+
+void remove_database(const std::string& path) {
+  if (path.empty()) return;
+  for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(path + ending);
+}
+
 Status find_restless(Tx& tx, std::vector<std::string>& restless) {
   TRY_ASSIGN(const auto forgotten, tx.instances().forgotten());
   for (const InstanceId& id : forgotten) restless.push_back(id.text + " is forgotten");
@@ -97,13 +121,26 @@ class World::BetweenEngine final : public Engine {
 
   std::function<void(const InstanceId&)> between;
 
-  Result<std::vector<EngineHost>> hosts() override { return inner_.hosts(); }
-  Result<std::vector<EngineInstance>> list() override { return inner_.list(); }
-  Result<std::vector<EngineUsage>> usage() override { return inner_.usage(); }
-  Result<std::vector<std::string>> images() override { return inner_.images(); }
-  Result<bool> port_is_free(int port) override { return inner_.port_is_free(port); }
+  Result<std::vector<EngineHost>> hosts() override {
+    return amid({}, [&] { return inner_.hosts(); });
+  }
+  Result<std::vector<EngineInstance>> list() override {
+    return amid({}, [&] { return inner_.list(); });
+  }
+  Result<std::vector<EngineUsage>> usage() override {
+    return amid({}, [&] { return inner_.usage(); });
+  }
+  Result<std::vector<std::string>> images() override {
+    return amid({}, [&] { return inner_.images(); });
+  }
+  Result<bool> port_is_free(int port) override {
+    return amid({}, [&] { return inner_.port_is_free(port); });
+  }
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override {
     return amid(id, [&] { return inner_.find(id); });
+  }
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override {
+    return amid(id, [&] { return inner_.describe(id); });
   }
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override {
     return amid(spec.id, [&] { return inner_.ensure_created(spec, identity); });
@@ -152,14 +189,16 @@ World::World(const WorldOptions& options)
       faults_(options.seed ^ 0xfa017),
       engine_(clock_, {host_of(options)}, engine_options(clock_, faults_, options)),
       probe_(engine_),
-      store_(must(open_sqlite(":memory:", SqliteOptions{.durable = false}))),
-      faulty_store_(*store_, faults_),
+      store_(),
+      faulty_store_(store_, faults_),
       faulty_engine_(engine_, faults_),
       between_engine_(std::make_unique<BetweenEngine>(faulty_engine_)),
       looks_are_exact_(options.looks_are_exact),
       series_(options.series),
       observe_every_(policy_.observe_interval) {
   crypto_init();
+  faults_.set_wait([this](Duration by) { wait(by); });
+  store_.now = must(open_sqlite(":memory:", SqliteOptions{.durable = false}));
   begin();
   outside([&] {
     const auto first = must(plane_->accounts.ensure_first_operator("operator"));
@@ -171,22 +210,82 @@ World::World(const WorldOptions& options)
   next_look_ = now() + observe_every_;
 }
 
-World::~World() = default;
+World::~World() {
+  store_.now.reset();
+  for (const std::string& path : {backup_, restored_}) remove_database(path);
+}
+
+void World::take_backup() {
+  if (backup_.empty()) backup_ = fresh_path("backup");
+  must(store_.now->backup_to(backup_));
+}
+
+void World::restore_backup() {
+  CHECK(!backup_.empty(), "a backup was taken");
+  const std::string path = fresh_path("restored");
+  CHECK(std::filesystem::copy_file(backup_, path), "the backup can be copied");
+  must(sql::prepare_restored(path, Restore{now(), "backup", std::nullopt, std::nullopt}));
+  plane_.reset();
+  store_.now = must(open_sqlite(path, SqliteOptions{.durable = false}));
+  remove_database(std::exchange(restored_, path));
+  restart();
+}
 
 void World::begin() {
   plane_.reset();
-  plane_ = std::make_unique<ControlPlane>(Deps{.store = faulty_store_,
-                                               .engine = *between_engine_,
-                                               .clock = clock_,
-                                               .entropy = entropy_,
-                                               .probe = probe_,
-                                               .policy = policy_,
-                                               .catalog = catalog_,
-                                               .network = network_,
-                                               .seal_key = seal_key_,
-                                               .password_cost = PasswordCost::cheap,
-                                               .series = series_});
-  must(store_->write([](Tx& tx) { return tx.instances().unlock_operations(); }));
+  Timestamp known;
+  must(store_.now->read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(known, newest_instant(tx));
+    return {};
+  }));
+  const Timestamp wall = clock_.now() + wall_is_off_;
+  plane_clock_.begin(std::max(wall, known) - clock_.now());
+  next_look_ = now();
+  next_claim_ = now();
+  not_before_ = now();
+  const auto deps_on = [this](Store& store) {
+    return Deps{.store = store,
+                .engine = *between_engine_,
+                .clock = plane_clock_,
+                .entropy = entropy_,
+                .probe = probe_,
+                .policy = policy_,
+                .catalog = catalog_,
+                .network = network_,
+                .seal_key = seal_key_,
+                .password_cost = PasswordCost::cheap,
+                .series = series_};
+  };
+  plane_ = std::make_unique<ControlPlane>(deps_on(faulty_store_));
+  must(Adoptions(deps_on(store_)).begin());
+  must(store_.now->write([](Tx& tx) { return tx.instances().unlock_operations(); }));
+}
+
+// A call of the engine takes its time, and the other threads go on.
+void World::wait(Duration by) {
+  if (waiting_ >= kWaitsAtOnce) return clock_.advance(by);
+  const std::map<OperationId, std::string> before = locks();
+  ++waiting_;
+  const Leave leave{[this] { --waiting_; }};
+  pass(by);
+  const std::map<OperationId, std::string> after = locks();
+  for (const auto& [operation, token] : before) {
+    const auto found = after.find(operation);
+    if (found == after.end() || found->second != token) ++taken_over_;
+  }
+}
+
+std::map<OperationId, std::string> World::locks() {
+  std::map<OperationId, std::string> tokens;
+  must(store_.now->read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(const auto alive, tx.instances().alive());
+    for (const Instance& instance : alive) {
+      TRY_ASSIGN(const auto pending, tx.instances().pending_operation(instance.id));
+      if (pending && !pending->lock_token.empty()) tokens[pending->id] = pending->lock_token;
+    }
+    return {};
+  }));
+  return tokens;
 }
 
 void World::restart() {
@@ -216,8 +315,15 @@ Actor World::guest(const InstanceId& id) {
   return actor;
 }
 
+// A crash in a thread is the end of all of them: it passes through the calls that wait.
 bool World::run(const std::function<void()>& body) {
+  if (depth_ > 0) {
+    body();
+    return true;
+  }
   try {
+    ++depth_;
+    const Leave leave{[this] { --depth_; }};
     body();
     return true;
   } catch (const Crash&) {
@@ -229,9 +335,9 @@ bool World::run(const std::function<void()>& body) {
 void World::outside(const std::function<void()>& body) {
   auto between = std::move(between_engine_->between);
   between_engine_->between = nullptr;
-  faults_.set_active(false);
+  faults_.set_paused(true);
   body();
-  faults_.set_active(true);
+  faults_.set_paused(false);
   between_engine_->between = std::move(between);
 }
 
@@ -253,9 +359,12 @@ Status World::work() {
   return {};
 }
 
+// The loop has one thread: while it waits for the engine, nobody looks.
 Status World::look() {
-  if (now() < next_look_) return {};
+  if (now() < next_look_ || is_observing_) return {};
   next_look_ = now() + observe_every_;
+  is_observing_ = true;
+  const Leave leave{[this] { is_observing_ = false; }};
   static_cast<void>(plane_->observe.pass());  // its failures are news that did not come
   static_cast<void>(plane_->measure.pass());
   static_cast<void>(plane_->idle.pass());
@@ -264,6 +373,16 @@ Status World::look() {
   static_cast<void>(plane_->doctor.pass());
   return {};
 }
+
+void World::work_one() { static_cast<void>(plane_->operations.run_one()); }
+
+void World::look_now() {
+  next_look_ = std::min(next_look_, now());
+  static_cast<void>(look());
+}
+
+void World::settle_now() { note(plane_->settle.pass()); }
+void World::reconcile_now() { note(plane_->reconcile.pass()); }
 
 void World::note(const Status& status) {
   if (status) return;
@@ -280,7 +399,7 @@ void World::act() {
 
 Timestamp World::next_event() {
   Timestamp next = next_look_;
-  must(store_->read([&](Tx& tx) -> Status {
+  must(store_.now->read([&](Tx& tx) -> Status {
     TRY_ASSIGN(const auto operation, tx.instances().next_operation_at());
     if (operation) next = std::min(next, *operation);
     TRY_ASSIGN(const auto due, tx.accounts().due(next, 1));
@@ -300,7 +419,9 @@ Duration World::between_looks(Duration by) const {
 
 void World::pass(Duration by) {
   const Timestamp until = now() + by;
+  const Duration observe_before = observe_every_;
   observe_every_ = between_looks(by);
+  const Leave leave{[&] { observe_every_ = observe_before; }};
   int rounds = 0;
   Timestamp instant = now();
   do {
@@ -310,11 +431,10 @@ void World::pass(Duration by) {
     instant = now();
     if (++rounds > kRoundsPerInstant) broken_.push_back("something is due for ever");
     if (!broken_.empty() || next > until || now() > until) break;
-    clock_.set(std::max(next, now()));
+    clock_.advance(std::max(next - now(), Duration{}));
   } while (true);
-  if (now() < until) clock_.set(until);
-  observe_every_ = policy_.observe_interval;
-  next_look_ = std::min(next_look_, now() + observe_every_);
+  if (now() < until) clock_.advance(until - now());
+  next_look_ = std::min(next_look_, now() + observe_before);
 }
 
 void World::sleep(Duration by) { clock_.advance(by); }
@@ -327,7 +447,7 @@ std::vector<std::string> World::settle_down() {
     for (int round = 0; round < 40 && (round < 2 || !restless.empty()); ++round) {
       pass(seconds(60));
       restless.clear();
-      must(store_->read([&](Tx& tx) { return find_restless(tx, restless); }));
+      must(store_.now->read([&](Tx& tx) { return find_restless(tx, restless); }));
     }
   });
   return restless;

@@ -116,8 +116,8 @@ Result<Account> Accounts::insert(const std::string& login, const Secret& passwor
   return account;
 }
 
-Result<NewToken> Accounts::login(const std::string& login, const Secret& password,
-                                 const std::string& client_address) {
+Result<Account> Accounts::check_login(const std::string& login, const Secret& password,
+                                      const std::string& client_address) {
   const Timestamp now = deps_.clock.now();
   const std::string key = client_address + " " + login.substr(0, limits::kLoginBytes);
   if (!login_limiter_.allows(key, now)) return too_many();
@@ -141,15 +141,39 @@ Result<NewToken> Accounts::login(const std::string& login, const Secret& passwor
     return fail(ErrorCode::forbidden, Text{"this account is suspended", "该账户已被停用"},
                 Text{"ask the operator", "请联系运营者"});
   }
-  NewToken made = make_token(account->id, TokenKind::session, all_scopes(account->role));
-  made.token.name = "login";
-  made.token.expires_at = now + deps_.policy.session;
-  TRY(deps_.store.write([&](Tx& tx) -> Status {
-    TRY(tx.accounts().insert_token(made.token));
-    return record(tx, account->id, now, "account.login", account->login, "login",
+  return *std::move(account);
+}
+
+Status Accounts::insert_session(const Token& token, const Account& account,
+                                const std::string& client_address) {
+  return deps_.store.write([&](Tx& tx) -> Status {
+    TRY(tx.accounts().insert_token(token));
+    return record(tx, account.id, token.created_at, "account.login", account.login, token.name,
                   "address=" + client_address);
-  }));
+  });
+}
+
+Result<NewToken> Accounts::login(const std::string& login, const Secret& password,
+                                 const std::string& client_address) {
+  TRY_ASSIGN(const Account account, check_login(login, password, client_address));
+  NewToken made = make_token(account.id, TokenKind::session, all_scopes(account.role));
+  made.token.name = "login";
+  made.token.expires_at = made.token.created_at + deps_.policy.session;
+  TRY(insert_session(made.token, account, client_address));
   return made;
+}
+
+Result<NewBrowserSession> Accounts::browser_login(const std::string& login, const Secret& password,
+                                                  const std::string& client_address) {
+  constexpr size_t kCookieCharacters = 40;  // 200 bits
+  TRY_ASSIGN(const Account account, check_login(login, password, client_address));
+  NewToken made = make_token(account.id, TokenKind::session, all_scopes(account.role));
+  const Secret cookie = random_secret(deps_.entropy, kCookieCharacters);
+  made.token.name = "browser";
+  made.token.expires_at = made.token.created_at + deps_.policy.session;
+  made.token.cookie_hash = hash_token(cookie.reveal());
+  TRY(insert_session(made.token, account, client_address));
+  return NewBrowserSession{std::move(made.token), std::move(made.text), cookie};
 }
 
 Status Accounts::logout(const TokenId& token) {
@@ -159,19 +183,34 @@ Status Accounts::logout(const TokenId& token) {
   });
 }
 
-Result<Accounts::Authenticated> Accounts::authenticate(const std::string& bearer) {
-  const auto parts = split_bearer(bearer);
+Result<Accounts::Authenticated> Accounts::authenticate(const Credentials& credentials) {
+  const auto parts = split_bearer(credentials.token);
   if (!parts) return bad_token();
+  return authenticate(parts->first, [&](const Token& token) {
+    if (!equal_secrets(token.secret_hash, hash_token(parts->second))) return false;
+    if (!token.cookie_hash || !credentials.cookie) {
+      return token.cookie_hash.has_value() == credentials.cookie.has_value();
+    }
+    return equal_secrets(*token.cookie_hash, hash_token(*credentials.cookie));
+  });
+}
+
+Result<Accounts::Authenticated> Accounts::authenticate(const TokenId& token) {
+  return authenticate(token, [](const Token&) { return true; });
+}
+
+Result<Accounts::Authenticated> Accounts::authenticate(
+    const TokenId& id, const std::function<bool(const Token& token)>& has_its_secrets) {
   std::optional<Token> token;
   std::optional<Account> account;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(token, tx.accounts().find_token(parts->first));
+    TRY_ASSIGN(token, tx.accounts().find_token(id));
     if (!token) return {};
     TRY_ASSIGN(account, tx.accounts().find(token->account_id));
     return {};
   }));
   if (!token || !account) return bad_token();
-  if (!equal_secrets(token->secret_hash, hash_token(parts->second))) return bad_token();
+  if (!has_its_secrets(*token)) return bad_token();
   if (token->expires_at && *token->expires_at <= deps_.clock.now()) return bad_token();
   if (account->state == AccountState::suspended) return bad_token();
   Authenticated answer;

@@ -17,6 +17,20 @@ struct NewToken {
   Secret text;  // "ch_<id>_<secret>"
 };
 
+// A browser's session just made: its two secrets, and the only time that they are seen.
+struct NewBrowserSession {
+  Token token;
+  Secret header_secret;  // "ch_<id>_<secret>"
+  Secret cookie_secret;
+};
+
+// What a request brings to say who asks.
+struct Credentials {
+  std::string token;
+  // Set by a browser: the token came with it and not as a bearer's; empty: its cookie is missing.
+  std::optional<std::string> cookie;
+};
+
 struct NewInvitation {
   Invitation invitation;
   Secret code;
@@ -43,14 +57,23 @@ class Accounts {
   // Failed attempts are limited by address + login, so that nobody can lock somebody else out.
   Result<NewToken> login(const std::string& login, const Secret& password,
                          const std::string& client_address);
+  // The same for a browser, whose session takes two secrets.
+  Result<NewBrowserSession> browser_login(const std::string& login, const Secret& password,
+                                          const std::string& client_address);
   Status logout(const TokenId& token);
-  // The actor of a bearer token; unauthenticated when unknown, expired or suspended.
+  // Who asks; unauthenticated when the token is unknown, expired or suspended, or when one
+  // secret of a browser's session comes without the other.
   struct Authenticated {
     Actor actor;
     TokenId token;
     TokenKind kind = TokenKind::session;
   };
-  Result<Authenticated> authenticate(const std::string& bearer);
+  Result<Authenticated> authenticate(const Credentials& credentials);
+  Result<Authenticated> authenticate(const std::string& bearer) {
+    return authenticate(Credentials{bearer, {}});
+  }
+  // Who asked before with this token: is it still good?
+  Result<Authenticated> authenticate(const TokenId& token);
 
   Result<Account> get(const AccountId& id);
   Result<Account> find(const std::string& login_or_id);  // not_found
@@ -76,6 +99,12 @@ class Accounts {
  private:
   Result<Account> insert(const std::string& login, const Secret& password, Role role,
                          const std::string& invitation_code, const std::string& actor);
+  Result<Account> check_login(const std::string& login, const Secret& password,
+                              const std::string& client_address);
+  Status insert_session(const Token& token, const Account& account,
+                        const std::string& client_address);
+  Result<Authenticated> authenticate(
+      const TokenId& id, const std::function<bool(const Token& token)>& has_its_secrets);
   NewToken make_token(const AccountId& account, TokenKind kind, const Scopes& scopes);
 
   Deps deps_;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "app/accounts.h"
+#include "app/adoptions.h"
+#include "app/backups.h"
 #include "app/deps.h"
 #include "app/doctor.h"
 #include "app/events.h"
@@ -14,6 +16,8 @@
 #include "app/loops/telemetry.h"
 #include "app/operations.h"
 #include "app/telemetry.h"
+#include "app/terminals.h"
+#include "app/tickets.h"
 #include "app/wallet.h"
 
 namespace cardhour {
@@ -23,10 +27,14 @@ class ControlPlane {
   explicit ControlPlane(const Deps& deps_in)
       : deps(deps_in),
         accounts(deps),
+        tickets(deps),
         inventory(deps),
         wallet(deps),
         instances(deps),
         events(deps),
+        adoptions(deps),
+        backups(deps),
+        terminals(deps, accounts, instances),
         operations(deps),
         observe(deps),
         settle(deps),
@@ -39,10 +47,14 @@ class ControlPlane {
 
   Deps deps;
   Accounts accounts;
+  Tickets tickets;
   Inventory inventory;
   Wallet wallet;
   Instances instances;
   Events events;
+  Adoptions adoptions;
+  Backups backups;
+  Terminals terminals;
   Operations operations;
   ObserveLoop observe;
   SettleLoop settle;

@@ -183,6 +183,12 @@ CardShare shape_share(const InventoryRows& rows, const HostId& host, const Shape
 }
 
 Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Timestamp now) {
+  if (!deps.first_look->is_done()) {
+    return fail(ErrorCode::engine_unavailable,
+                Text{"the server has just started and has not seen yet what runs",
+                     "服务刚启动，尚未确认正在运行的实例"},
+                Text{"try again in a few seconds", "请稍后几秒再试"});
+  }
   TRY_ASSIGN(const auto account, tx.accounts().find(request.account));
   if (!account || account->state != AccountState::active) {
     return fail(ErrorCode::forbidden, Text{"this account is suspended", "该账户已被停用"});

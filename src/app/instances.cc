@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/claims.h"
 #include "app/events.h"
 #include "app/grants.h"
 #include "app/idempotency.h"
@@ -51,6 +52,16 @@ Result<Instance> load(Tx& tx, const Actor& actor, const std::string& id_or_name)
   return named.front();
 }
 
+// What was adopted starts again only as its renter's.
+Status check_decided(Tx& tx, const Instance& instance) {
+  TRY_ASSIGN(const auto adoption, tx.restores().find_adoption(instance.id));
+  if (!adoption) return {};
+  return fail(ErrorCode::conflict,
+              Text{"the operator has yet to decide about this instance", "该实例尚待运营者决定"},
+              Text{"ask the operator; stopping and releasing it is possible",
+                   "请联系运营者；您可以关机或释放"});
+}
+
 // What the key of this request made before, if it did.
 Result<std::optional<Instance>> replayed(const Deps& deps, const Actor& actor,
                                          const Idempotency& idempotency) {
@@ -85,23 +96,6 @@ Status check_image(const Deps& deps, const std::string& image) {
                  text("there are: {}", "可用镜像：{}", known));
 }
 
-std::string ipv4_of(const NetworkPlan& network, int64_t index) {
-  const size_t second_dot = network.subnet.find('.', network.subnet.find('.') + 1);
-  return fmt::format("{}.{}.{}", network.subnet.substr(0, second_dot), index / 256, index % 256);
-}
-
-// Claims the lowest free number of a kind for the instance.
-Result<int64_t> claim_number(Tx& tx, const Instance& instance, ClaimKind kind, int64_t first,
-                             int64_t last) {
-  TRY_ASSIGN(const auto number, tx.hosts().free_number(instance.host_id, kind, first, last));
-  if (!number) {
-    return fail(ErrorCode::no_capacity, text("the host has no free {} left", "主机上没有可用的 {}",
-                                             std::string(enum_text(kind))));
-  }
-  TRY(tx.hosts().insert_claim(Claim{instance.host_id, kind, *number, instance.id}));
-  return *number;
-}
-
 // Host ports that no instance has and no foreign process holds at the moment. The engine is
 // asked here, before the transaction.
 Result<std::vector<int>> bindable_ports(const Deps& deps) {
@@ -115,8 +109,8 @@ Result<std::vector<int>> bindable_ports(const Deps& deps) {
     return {};
   }));
   std::vector<int> ports;
-  for (int port = deps.network.ssh_port_first;
-       port <= deps.network.ssh_port_last && ports.size() < kCandidates; ++port) {
+  for (int port = deps.network.ssh_ports.first;
+       port <= deps.network.ssh_ports.last && ports.size() < kCandidates; ++port) {
     if (taken.contains(port)) continue;
     TRY_ASSIGN(const bool free, deps.engine.port_is_free(port));
     if (free) ports.push_back(port);
@@ -181,22 +175,6 @@ std::string shape_detail(const Instance& instance) {
                      instance.gpu_model, instance.gpu_count, to_decimal(instance.rate_per_hour));
 }
 
-// Keys and secrets of a new instance.
-Status make_identity(Tx& tx, const Deps& deps, Instance& instance) {
-  constexpr size_t kPasswordCharacters = 16;  // 80 bits
-  std::array<uint8_t, 32> seed;
-  deps.entropy.fill(seed);
-  const HostKey host_key = make_host_key(seed, instance.id.text);
-  MintedToken token = mint_token(deps, instance.account_id, TokenKind::instance, "");
-  token.token.instance_id = instance.id;
-  token.token.name = instance.id.text;
-  instance.host_key_fingerprint = host_key.fingerprint;
-  instance.secrets_sealed = seal_secrets(
-      deps, InstanceSecrets{host_key.private_pem, host_key.public_line,
-                            random_secret(deps.entropy, kPasswordCharacters), token.text});
-  return tx.accounts().insert_token(token.token);
-}
-
 Quote quote_of(const Deps& deps, const Shape& shape, const ShapePrice& price) {
   Quote quote;
   quote.gpu_model = shape.gpu_model;
@@ -243,7 +221,9 @@ Result<InstanceView> view_of(Tx& tx, const Deps& deps, Instance instance) {
   TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance.id));
   if (operation) {
     view.activity = enum_text(operation->step);
-    view.waiting_for = operation->last_error;
+    const bool both = !operation->last_error_zh.empty();  // not in rows of older versions
+    view.waiting_for =
+        Text{operation->last_error, both ? operation->last_error_zh : operation->last_error};
   }
   TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
   for (const Allocation& allocation : allocations) view.cards.push_back(allocation.card_uuid);
@@ -359,15 +339,9 @@ Result<Instance> Instances::rent(const Actor& actor, const RentRequest& request,
     instance.host_id = granted.placement.host;
     instance.created_at = now;
     instance.observed = Observed::creating;
-    const NetworkPlan& network = deps_.network;
     TRY(make_identity(tx, deps_, instance));
     TRY(claim_port(tx, instance, ports));
-    TRY_ASSIGN(const int64_t address,
-               claim_number(tx, instance, ClaimKind::ipv4, network.ipv4_first, network.ipv4_last));
-    instance.ipv4 = ipv4_of(network, address);
-    TRY_ASSIGN(const int64_t idmap, claim_number(tx, instance, ClaimKind::idmap,
-                                                 network.idmap_first, network.idmap_last));
-    instance.idmap_base = network.idmap_base + idmap * 65'536;
+    TRY(claim_address(tx, deps_.network, instance));
     TRY(begin_run(tx, deps_, instance, shape, granted, now, actor.name));
     TRY(tx.instances().insert(instance));
     TRY(ensure_operation(tx, deps_, instance, OperationKind::start, now));
@@ -388,6 +362,7 @@ Result<Instance> Instances::start(const Actor& actor, const std::string& id,
     TRY_ASSIGN(instance, load(tx, actor, id));
     TRY_ASSIGN(const std::string earlier, recall(tx, actor.account, idempotency));
     if (!earlier.empty()) return {};
+    TRY(check_decided(tx, instance));
     const bool same = instance.run_id && instance.mode == shape.mode &&
                       instance.gpu_model == shape.gpu_model &&
                       instance.gpu_count == shape.gpu_count;
@@ -588,6 +563,11 @@ Result<Connection> Instances::connection(const Actor& actor, const std::string& 
   if (deps_.network.ssh_address.empty()) {
     return fail(ErrorCode::conflict,
                 Text{"the simulated engine has no shell", "模拟引擎没有可登录的 shell"});
+  }
+  if (instance.secrets_sealed.empty()) {
+    return fail(ErrorCode::conflict,
+                Text{"its password and host key are not known until the operator has decided",
+                     "在运营者决定之前，无法得知其密码与主机密钥"});
   }
   if (instance.account_id != actor.account) {
     return fail(ErrorCode::forbidden,

@@ -62,8 +62,8 @@ struct Connection {
 // An instance as its renter sees it.
 struct InstanceView {
   Instance instance;
-  std::string activity;     // phase of the pending operation: "create", ...; or empty
-  std::string waiting_for;  // last error of a retried step
+  std::string activity;  // phase of the pending operation: "create", ...; or empty
+  Text waiting_for;      // last error of a retried step
   std::vector<CardId> cards;
   bool simulated = false;
   Money cost_so_far;  // of all its segments

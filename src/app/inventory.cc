@@ -167,6 +167,10 @@ Result<std::vector<CardView>> Inventory::cards() {
         view.instance_id = holder->second;
         TRY_ASSIGN(const auto instance, tx.instances().find(holder->second));
         if (instance) {
+          if (instance->observed == Observed::creating ||
+              instance->observed == Observed::starting) {
+            view.state = "promised";
+          }
           TRY_ASSIGN(const auto account, tx.accounts().find(instance->account_id));
           if (account) view.renter = account->login;
         }

@@ -33,7 +33,8 @@ struct Offer {
 
 struct CardView {
   Card card;
-  std::string state;  // free, rented, sick, absent, quarantine, excluded, unfit
+  // free, promised (to a start in progress), rented, sick, absent, quarantine, excluded, unfit
+  std::string state;
   std::optional<InstanceId> instance_id;
   std::string renter;  // login
 };

@@ -78,11 +78,13 @@ Status finish(Tx& tx, Operation& operation, OperationState state) {
 }
 
 void go_to(Operation& operation, Step step, Timestamp now) {
+  CHECK(has_step(operation.kind, step), "a step that its kind of operation does not have");
   operation.step = step;
   operation.attempt = 0;
   operation.not_before = now;
   operation.deadline.reset();
   operation.last_error.clear();
+  operation.last_error_zh.clear();
 }
 
 // The run became usable: billing begins now.
@@ -142,6 +144,7 @@ Status apply_purged(Tx& tx, Claimed& claimed, Timestamp now) {
   TRY(finish(tx, claimed.operation, OperationState::done));
   TRY(tx.hosts().delete_claims(instance.id));
   TRY(tx.accounts().delete_tokens_of(instance.id));
+  TRY(tx.restores().delete_adoption(instance.id));
   advance(instance, LifecycleEvent::purged);
   instance.secrets_sealed.clear();
   TRY(tx.instances().update(instance));
@@ -187,6 +190,7 @@ Status apply_result(Tx& tx, const Deps& deps, Claimed& claimed, const StepResult
       ++operation.attempt;
       operation.not_before = now + result.wait;
       operation.last_error = result.error.what.en;
+      operation.last_error_zh = result.error.what.zh;
       unlock(operation);
       return tx.instances().update_operation(operation);
     case StepResult::Kind::done:

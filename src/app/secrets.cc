@@ -71,4 +71,19 @@ MintedToken mint_token(const Deps& deps, const AccountId& account, TokenKind kin
   return minted;
 }
 
+Status make_identity(Tx& tx, const Deps& deps, Instance& instance) {
+  constexpr size_t kPasswordCharacters = 16;  // 80 bits
+  std::array<uint8_t, 32> seed;
+  deps.entropy.fill(seed);
+  const HostKey host_key = make_host_key(seed, instance.id.text);
+  MintedToken token = mint_token(deps, instance.account_id, TokenKind::instance, "");
+  token.token.instance_id = instance.id;
+  token.token.name = instance.id.text;
+  instance.host_key_fingerprint = host_key.fingerprint;
+  instance.secrets_sealed = seal_secrets(
+      deps, InstanceSecrets{host_key.private_pem, host_key.public_line,
+                            random_secret(deps.entropy, kPasswordCharacters), token.text});
+  return tx.accounts().insert_token(token.token);
+}
+
 }  // namespace cardhour

@@ -29,4 +29,7 @@ struct MintedToken {
 MintedToken mint_token(const Deps& deps, const AccountId& account, TokenKind kind,
                        const std::string& scopes);
 
+// Keys, password and token of an instance, made anew; the token's row is its account's.
+Status make_identity(Tx& tx, const Deps& deps, Instance& instance);
+
 }  // namespace cardhour

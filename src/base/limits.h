@@ -20,6 +20,27 @@ inline constexpr int kWaitSecondsMax = 60;  // ?wait=
 inline constexpr size_t kSseStreams = 500;
 inline constexpr size_t kSseBacklogBytes = 256 * 1024;  // a slower reader is cut and resumes by id
 
+// The console. Its files are held in memory; a build is about 5 MiB with its compressed variants.
+inline constexpr size_t kConsoleBytes = 48 * 1024 * 1024;
+inline constexpr int kConsoleFiles = 2'000;
+
+// Tickets: a WebSocket's address carries one instead of a secret.
+inline constexpr int kTicketSeconds = 30;         // from the answer to the upgrade
+inline constexpr size_t kTicketsPerSession = 16;  // one for each terminal that reconnects at once
+inline constexpr size_t kTickets = 4'096;         // about 1 MB; then 503
+
+// Terminals.
+inline constexpr size_t kTerminalsPerInstance = 4;
+inline constexpr size_t kTerminalsPerAccount = 16;
+inline constexpr size_t kTerminals = 512;  // of everybody: 350 MB with all their buffers full
+inline constexpr size_t kTerminalOutputBytes = 256 * 1024;  // scrollback, and unsent output
+inline constexpr size_t kTerminalInputBytes = 256 * 1024;   // typed, not yet taken by the shell
+inline constexpr size_t kTerminalFrameBytes = 64 * 1024;    // one WebSocket message
+inline constexpr int kTerminalDetachedSeconds = 600;        // a closed laptop on its way to a desk
+inline constexpr int kTerminalEndedSeconds = 60;  // how long its last words wait for a reader
+inline constexpr int kTerminalColumnsMax = 1'000;
+inline constexpr int kTerminalRowsMax = 1'000;
+
 // Pages.
 inline constexpr int kPageDefault = 20;
 inline constexpr int kPageMax = 100;

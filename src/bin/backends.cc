@@ -8,7 +8,9 @@
 #include "adapters/gpu/child_probe.h"
 #include "adapters/gpu/simulated_cards.h"
 #include "adapters/incus/incus_engine.h"
+#include "adapters/incus/incus_shells.h"
 #include "adapters/sim/sim_engine.h"
+#include "adapters/sim/sim_shells.h"
 #include "app/deps.h"
 
 namespace cardhour {
@@ -65,8 +67,8 @@ Result<std::unique_ptr<Engine>> make_sim_engine(Clock& clock, GpuProbe& probe) {
   return std::make_unique<SimEngine>(clock, std::vector<SimHost>{host}, std::move(options));
 }
 
-std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
-                                          const std::string& state_dir) {
+IncusOptions incus_options(const ServeOptions& options, const PortRange& ssh_ports,
+                           const std::string& state_dir) {
   IncusOptions incus;
   incus.socket = options.incus_socket;
   incus.project = options.project;
@@ -75,9 +77,8 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
   incus.deployment = options.deployment;
   incus.subnet = options.gateway() + "/16";
   incus.ssh_listen = options.ssh_listen;
-  const NetworkPlan plan;
-  incus.ssh_port_first = plan.ssh_port_first;
-  incus.ssh_port_last = plan.ssh_port_last;
+  incus.ssh_port_first = ssh_ports.first;
+  incus.ssh_port_last = ssh_ports.last;
   incus.allow = options.allow;
   incus.guest_dir = options.guest_dir;
   incus.state_dir = state_dir;
@@ -85,19 +86,22 @@ std::unique_ptr<Engine> make_incus_engine(const ServeOptions& options,
   if (options.guest_listen && options.guest_listen->address == options.gateway()) {
     incus.guest_api_port = options.guest_listen->port;
   }
-  return std::make_unique<IncusEngine>(std::move(incus));
+  return incus;
 }
 
 }  // namespace
 
-Result<Backends> make_backends(const ServeOptions& options, Clock& clock,
-                               const std::string& state_dir) {
+Result<Backends> make_backends(const ServeOptions& options, const PortRange& ssh_ports,
+                               Clock& clock, const std::string& state_dir) {
   Backends backends;
   TRY_ASSIGN(backends.probe, make_probe(options, state_dir));
   if (options.engine == ServeOptions::EngineKind::sim) {
     TRY_ASSIGN(backends.engine, make_sim_engine(clock, *backends.probe));
+    backends.shells = std::make_unique<SimShells>(*backends.engine);
   } else {
-    backends.engine = make_incus_engine(options, state_dir);
+    const IncusOptions incus = incus_options(options, ssh_ports, state_dir);
+    backends.engine = std::make_unique<IncusEngine>(incus);
+    backends.shells = std::make_unique<IncusShells>(incus, *backends.engine);
   }
   return backends;
 }

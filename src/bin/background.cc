@@ -89,11 +89,15 @@ Background::Background(ControlPlane& plane, SystemClock& clock, Hint& hint)
   start("ch-loops", [this] {
     run_tasks({{"settle", milliseconds(250), [this] { return plane_.settle.pass(); }},
                {"reconcile", seconds(2), [this] { return plane_.reconcile.pass(); }},
+               {"terminals", seconds(1), [this] { return plane_.terminals.sweep(); }},
                {"tidy", hours(1), [this] { return plane_.reconcile.tidy(); }},
                {"clock", minutes(1), [this] {
                   watch_wall_clock();
                   return Status();
                 }}});
+  });
+  start("ch-backup", [this] {
+    run_tasks({{"backup", minutes(1), [this] { return plane_.backups.pass(); }}});
   });
   for (int i = 1; i <= limits::kOperationWorkers; ++i) {
     start(fmt::format("ch-work-{}", i), [this] { run_worker(); });

@@ -3,6 +3,7 @@
 //   ch-observe  looks at engine and driver; may hang as long as the engine does
 //   ch-measure  telemetry of cards and instances, health, idle, diagnosis; the same
 //   ch-loops    settles, reconciles, tidies up
+//   ch-backup   copies the database when that is due; may take as long as the copy
 // Failures are logged when they begin, when they change and when they end, not every pass.
 // Thread-safe.
 #pragma once

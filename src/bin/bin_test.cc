@@ -14,6 +14,7 @@
 #include "bin/background.h"
 #include "bin/data_dir.h"
 #include "bin/docs.h"
+#include "bin/restore.h"
 #include "bin/serve_options.h"
 
 namespace cardhour {
@@ -78,6 +79,124 @@ TEST_F(DataDirTest, ADamagedKeyIsRefusedAndKept) {
   EXPECT_EQ(fs::file_size(data->path() + "/secret.key"), 5u);
 }
 
+class RestoreTest : public DataDirTest {
+ protected:
+  // A data directory with a database that has this account, and a backup of it.
+  void populate(const std::string& login) {
+    auto data = DataDir::open(path_);
+    ASSERT_TRUE(data);
+    ASSERT_TRUE(data->secret_key(entropy_));
+    add(login);
+  }
+  void add(const std::string& login) {
+    const auto store = open_sqlite(path_ + "/cardhour.db");
+    ASSERT_TRUE(store);
+    Account account;
+    account.id = AccountId{"a-" + login};
+    account.login = login;
+    ASSERT_TRUE((*store)->write([&](Tx& tx) { return tx.accounts().insert(account); }));
+    ASSERT_TRUE((*store)->backup_to(scratch_ + "/" + login + ".db"));
+  }
+  static bool has(const std::string& database, const std::string& login) {
+    bool found = false;
+    const auto store = open_sqlite(database);
+    EXPECT_TRUE(store);
+    EXPECT_TRUE((*store)->read([&](Tx& tx) -> Status {
+      TRY_ASSIGN(const auto account, tx.accounts().find_login(login));
+      found = account.has_value();
+      return {};
+    }));
+    return found;
+  }
+  std::vector<std::string> files_like(const std::string& part) const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      const std::string file = entry.path().string();
+      if (file.find(part) != std::string::npos) found.push_back(file);
+    }
+    return found;
+  }
+
+  std::string path_;
+  void SetUp() override {
+    DataDirTest::SetUp();
+    path_ = scratch_ + "/data";
+  }
+};
+
+TEST_F(RestoreTest, PutsTheBackupInPlaceAndKeepsWhatWasThere) {
+  populate("early");
+  add("late");
+  const auto done = restore_database(path_, scratch_ + "/early.db");
+  ASSERT_TRUE(done) << done.error().what.en;
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "early"));
+  EXPECT_FALSE(has(path_ + "/cardhour.db", "late"));
+  const auto aside = files_like(".before-restore-");
+  ASSERT_EQ(aside.size(), 1u);
+  EXPECT_NE(done->en.find(aside[0]), std::string::npos);
+  EXPECT_EQ(mode_of(aside[0]), 0600);
+  EXPECT_TRUE(has(aside[0], "late"));
+  // Again, in the same second or not: nothing is written over.
+  ASSERT_TRUE(restore_database(path_, scratch_ + "/late.db"));
+  EXPECT_GE(files_like(".before-restore-").size(), 2u);
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "late"));
+  EXPECT_TRUE(files_like(".restoring").empty());
+}
+
+TEST_F(RestoreTest, ADamagedPresentDatabaseIsNoHindrance) {
+  populate("early");
+  // Nor is what a restore left that was cut off.
+  std::ofstream(path_ + "/cardhour.db.restoring") << "half";
+  std::ofstream(path_ + "/cardhour.db.restoring-wal") << "half a log";
+  std::ofstream(path_ + "/cardhour.db", std::ios::trunc) << "damaged";
+  ASSERT_TRUE(restore_database(path_, scratch_ + "/early.db"));
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "early"));
+}
+
+TEST_F(RestoreTest, RefusesAndChangesNothing) {
+  populate("early");
+  add("late");
+  const std::string backup = scratch_ + "/early.db";
+  std::ofstream(scratch_ + "/nonsense") << std::string(9000, 'x');
+  EXPECT_EQ(restore_database(path_, scratch_ + "/no-such").error().code, ErrorCode::not_found);
+  EXPECT_FALSE(restore_database(path_, scratch_ + "/nonsense"));
+  EXPECT_EQ(restore_database(path_, path_ + "/cardhour.db").error().code, ErrorCode::conflict);
+  {
+    const auto running = DataDir::open(path_);  // as the server does
+    ASSERT_TRUE(running);
+    EXPECT_EQ(restore_database(path_, backup).error().code, ErrorCode::conflict);
+  }
+  fs::rename(path_ + "/secret.key", scratch_ + "/secret.key");
+  EXPECT_EQ(restore_database(path_, backup).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(fs::exists(path_ + "/secret.key")) << "a new key would open nothing";
+  fs::rename(scratch_ + "/secret.key", path_ + "/secret.key");
+  EXPECT_TRUE(has(path_ + "/cardhour.db", "late"));
+  EXPECT_TRUE(files_like(".before-restore-").empty());
+  EXPECT_TRUE(files_like(".restoring").empty());
+}
+
+TEST_F(RestoreTest, TheKeyMustBeTheOneOfTheBackup) {
+  populate("early");
+  {
+    const auto store = open_sqlite(path_ + "/cardhour.db");
+    ASSERT_TRUE(store);
+    Instance instance;
+    instance.id = InstanceId{"i1"};
+    instance.account_id = AccountId{"a-early"};
+    instance.host_id = HostId{"h1"};
+    instance.secrets_sealed = seal(SealKey{9}, "of another key", {});
+    ASSERT_TRUE((*store)->write([&](Tx& tx) -> Status {
+      TRY(tx.hosts().upsert(Host{.id = instance.host_id}));
+      return tx.instances().insert(instance);
+    }));
+    ASSERT_TRUE((*store)->backup_to(scratch_ + "/other.db"));
+  }
+  const auto refused = restore_database(path_, scratch_ + "/other.db");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_NE(refused.error().what.en.find("secret.key"), std::string::npos);
+}
+
 std::variant<ServeOptions, int> parse(std::vector<std::string> words) {
   words.insert(words.begin(), "serve");
   std::vector<char*> argv;
@@ -86,8 +205,9 @@ std::variant<ServeOptions, int> parse(std::vector<std::string> words) {
 }
 
 TEST(ServeOptions, UnderstandsWhatIsTyped) {
-  const auto parsed = parse({"--gpus", "sim:4xA100-80G", "--subnet", "10.99.0.0/16", "--listen",
-                             "0.0.0.0:443", "--registration", "invitation"});
+  const auto parsed =
+      parse({"--gpus", "sim:4xA100-80G", "--subnet", "10.99.0.0/16", "--listen", "0.0.0.0:443",
+             "--registration", "invitation", "--ssh-ports", "30000-30099"});
   const auto* options = std::get_if<ServeOptions>(&parsed);
   ASSERT_NE(options, nullptr);
   EXPECT_EQ(options->gpus, ServeOptions::GpuKind::sim);
@@ -97,6 +217,7 @@ TEST(ServeOptions, UnderstandsWhatIsTyped) {
   EXPECT_EQ(options->guest_listen->address, "10.99.0.1");
   EXPECT_EQ(options->registration, Registration::invitation);
   EXPECT_EQ(options->ssh_listen, options->ssh_address);
+  EXPECT_EQ(options->ssh_ports, (PortRange{30'000, 30'099}));
 }
 
 TEST(ServeOptions, TheSimulatedEngineHasNoGuests) {
@@ -115,6 +236,8 @@ TEST(ServeOptions, RefusesWhatCannotBe) {
       {"--engine", "docker"},
       {"--registration", "everybody"},
       {"--listen", "nonsense"},
+      {"--ssh-ports", "22000"},
+      {"--ssh-ports", "300-400"},
       {"--no-such-option"},
       {"stray"},
   };
@@ -164,7 +287,7 @@ TEST(Background, CarriesARentThroughAndStops) {
   auto parsed = parse(
       {"--engine", "sim", "--gpus", "sim:2xRTX4090", "--sim-library", CARDHOUR_NVML_SIM_LIBRARY});
   auto& options = std::get<ServeOptions>(parsed);
-  const auto backends = make_backends(options, clock, "");
+  const auto backends = make_backends(options, PortRange{}, clock, "");
   ASSERT_TRUE(backends) << backends.error().what.en;
   const auto store = open_sqlite(":memory:");
   ASSERT_TRUE(store);

@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "adapters/gpu/gpu_child.h"
 #include "adapters/http/api/endpoints.h"
-#include "adapters/sql/backup.h"
-#include "adapters/sql/connection.h"
-#include "bin/data_dir.h"
+#include "bin/crash_points.h"
 #include "bin/docs.h"
+#include "bin/restore.h"
 #include "bin/serve.h"
 #include "cli/cli.h"
 #include "domain/instance.h"
@@ -41,35 +38,13 @@ int docs(std::string_view topic) {
     return document ? print(*document) : failed("docs", document.error());
   }
   if (topic == "states") return print(lifecycle_markdown());
+  if (topic == "crash-points") {  // for the tests that go through them
+    std::string lines;
+    for (const std::string& point : crash_points()) lines += point + "\n";
+    return print(lines);
+  }
   std::fputs("usage: cardhour docs openapi|states\n", stderr);
   return kUsage;
-}
-
-Status back_up(const std::string& data, const std::string& to) {
-  const std::string database = data + "/cardhour.db";
-  if (!std::filesystem::exists(database)) {
-    return fail(ErrorCode::not_found, text("no database at {}", "找不到数据库 {}", database),
-                {"name the server's directory with --data", "请用 --data 指定服务的数据目录"});
-  }
-  TRY_ASSIGN(const auto connection, sql::Connection::open({.path = database}));
-  return sql::copy_database(*connection, to);
-}
-
-// cardhour backup [--data DIR] PATH
-int backup(int argc, char** argv) {
-  std::string data = default_data_dir();
-  int at = 2;
-  if (argc == 5 && std::strcmp(argv[at], "--data") == 0) {
-    data = argv[at + 1];
-    at += 2;
-  }
-  if (argc != at + 1 || argv[at][0] == '-') {
-    std::fputs("usage: cardhour backup [--data DIR] PATH\n", stderr);
-    return kUsage;
-  }
-  const Status status = back_up(data, argv[at]);
-  if (status) return print(fmt::format("saved to {}; secret.key is not in it\n", argv[at]));
-  return failed("backup", status.error());
 }
 
 }  // namespace
@@ -79,8 +54,7 @@ int main(int argc, char** argv) {
   if (command == "serve") return serve_main(argc - 1, argv + 1);
   if (command == "gpu-reader") return gpu_child_main(argc - 1, argv + 1);
   if (command == "docs") return docs(argc == 3 ? argv[2] : "");
-  if (command == "backup") return backup(argc, argv);
   const bool asks_version = command == "version" || command == "--version";
   if (asks_version && argc == 2) return version();
-  return cli_main(argc, argv);
+  return cli_main(argc, argv, LocalActions{.restore = restore_database});
 }

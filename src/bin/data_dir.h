@@ -1,6 +1,7 @@
 // The data directory: one server's own (0700), held by an exclusive lock while it runs.
 //   cardhour.db   the database        secret.key   seals secrets in it; 0600, made once
 //   lock          held by the server  engine/      what the engine adapter keeps
+//   backups/      copies of the database, unless the configuration names another place
 // Not thread-safe: used at start.
 #pragma once
 
@@ -25,6 +26,7 @@ class DataDir {
   const std::string& path() const { return path_; }
   std::string database() const { return path_ + "/cardhour.db"; }
   std::string engine_state() const { return path_ + "/engine"; }
+  std::string backups() const { return path_ + "/backups"; }
 
   // Reads secret.key, or makes it where there is no database yet. A database without its
   // key is refused: what is sealed in it could never be read again.

@@ -17,7 +17,7 @@ Result<std::string> openapi_text() {
   ServeOptions nothing;
   nothing.engine = ServeOptions::EngineKind::sim;
   nothing.gpus = ServeOptions::GpuKind::none;
-  TRY_ASSIGN(const Backends backends, make_backends(nothing, clock, ""));
+  TRY_ASSIGN(const Backends backends, make_backends(nothing, PortRange{}, clock, ""));
   TRY_ASSIGN(const auto store, open_sqlite(":memory:"));
   const Policy policy;
   const Catalog catalog;

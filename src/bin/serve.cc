@@ -12,11 +12,14 @@
 
 #include "adapters/files/catalog_file.h"
 #include "adapters/files/policy_file.h"
+#include "adapters/files/presets_file.h"
 #include "adapters/http/api/endpoints.h"
+#include "adapters/http/console.h"
 #include "adapters/http/event_hub.h"
 #include "adapters/http/server.h"
 #include "adapters/http/tls_identity.h"
 #include "adapters/series/ring_files.h"
+#include "adapters/sql/backup_directory.h"
 #include "adapters/sql/sql_store.h"
 #include "adapters/system/clock.h"
 #include "adapters/system/entropy.h"
@@ -24,6 +27,7 @@
 #include "base/limits.h"
 #include "bin/backends.h"
 #include "bin/background.h"
+#include "bin/crash_points.h"
 #include "bin/data_dir.h"
 #include "bin/log.h"
 #include "bin/serve_options.h"
@@ -43,12 +47,16 @@ Result<Settings> load_settings(const ServeOptions& options) {
   Settings settings;
   TRY(load_policy(options.config, settings.policy));
   if (options.registration) settings.policy.registration = *options.registration;
-  TRY_ASSIGN(settings.catalog, load_catalog(options.catalog + "/gpu-models.toml"));
+  if (options.ssh_ports) settings.policy.ssh_ports = *options.ssh_ports;
+  TRY_ASSIGN(const Catalog models, load_catalog(options.catalog + "/gpu-models.toml"));
+  TRY_ASSIGN(auto presets, load_presets(options.catalog + "/model-presets.toml"));
+  settings.catalog = Catalog(models.models(), std::move(presets));
   TRY_ASSIGN(settings.default_prices,
              load_prices(options.catalog + "/prices.toml", settings.catalog));
   const bool shell = options.engine == ServeOptions::EngineKind::incus;
   if (shell) settings.network.ssh_address = options.ssh_address;
   if (!shell) settings.network.ssh_address.clear();
+  settings.network.ssh_ports = settings.policy.ssh_ports;
   settings.network.subnet = options.subnet_prefix() + ".0.0";
   settings.network.idmap_first = 1;  // the first 65536 ids are the daemon's own default
   return settings;
@@ -78,25 +86,29 @@ Result<Tls> tls_of(const ServeOptions& options, const DataDir& data) {
   return tls;
 }
 
-Result<std::unique_ptr<http::HttpServer>> start_http(const ServeOptions& options, const Tls& tls,
-                                                     ControlPlane& plane, http::EventHub& hub) {
-  const auto serve = [&plane](std::vector<http::Endpoint> endpoints) -> http::Serve {
-    const auto router =
-        std::make_shared<http::Router>(std::move(endpoints), http::authorizer(plane));
+Result<std::unique_ptr<http::HttpServer>> start_http(
+    const ServeOptions& options, const Tls& tls,
+    const std::shared_ptr<const http::Console>& console, ControlPlane& plane, http::EventHub& hub) {
+  const auto serve = [&plane](std::vector<http::Endpoint> endpoints,
+                              http::Fallback fallback) -> http::Serve {
+    const auto router = std::make_shared<http::Router>(
+        std::move(endpoints), http::authorizer(plane), std::move(fallback));
     return [router](http::Request request) { return router->handle(std::move(request)); };
   };
   std::vector<http::Listener> listeners(1);
   listeners[0].address = options.listen.address;
   listeners[0].port = options.listen.port;
   listeners[0].tls = tls.files;
-  listeners[0].serve = serve(http::make_endpoints(plane));
+  listeners[0].serve = serve(http::make_endpoints(plane), [console](const http::Request& request) {
+    return console->answer(request);
+  });
   if (options.guest_listen) {
     // The bridge is private to this host: a packet on it is an instance's or ours.
     http::Listener guest;
     guest.address = options.guest_listen->address;
     guest.port = options.guest_listen->port;
     guest.plain = http::Listener::Plain::anywhere;
-    guest.serve = serve(http::make_guest_endpoints(plane));
+    guest.serve = serve(http::make_guest_endpoints(plane), nullptr);
     listeners.push_back(std::move(guest));
   }
   http::ServerOptions server;
@@ -150,31 +162,58 @@ void wait_for_signal(const sigset_t& signals) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+Result<Timestamp> known_instant(Store& store) {
+  Timestamp known;
+  TRY(store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(known, newest_instant(tx));
+    return {};
+  }));
+  return known;
+}
+
 Status serve(const ServeOptions& options, const sigset_t& signals) {
-  SystemClock clock;
   SystemEntropy entropy;
   TRY_ASSIGN(const Settings settings, load_settings(options));
   TRY_ASSIGN(DataDir data, DataDir::open(options.data));
   TRY_ASSIGN(const SealKey seal_key, data.secret_key(entropy));
   TRY_ASSIGN(const auto store, open_sqlite(data.database()));
-  TRY_ASSIGN(const Backends backends, make_backends(options, clock, data.engine_state()));
+  TRY_ASSIGN(const Timestamp known, known_instant(*store));
+  SystemClock clock(known);
+  TRY_ASSIGN(const Backends backends,
+             make_backends(options, settings.network.ssh_ports, clock, data.engine_state()));
+
+  const std::string& shelf_path = settings.policy.backup_directory;
+  BackupDirectory shelf(*store, shelf_path.empty() ? data.backups() : shelf_path);
 
   http::EventHub hub;
   Hint hint;
-  Deps deps{*store,           *backends.engine, clock,   entropy, *backends.probe, settings.policy,
-            settings.catalog, settings.network, seal_key};
+  TRY_ASSIGN(const auto crash, crash_points_from_environment(*store, *backends.engine));
+  Deps deps{crash ? crash->store() : static_cast<Store&>(*store),
+            crash ? crash->engine() : *backends.engine,
+            clock,
+            entropy,
+            *backends.probe,
+            settings.policy,
+            settings.catalog,
+            settings.network,
+            seal_key};
   deps.changed = [&hub, &hint] {
     hint.raise();
     hub.notify();
   };
   TRY_ASSIGN(const auto series, RingFiles::open(data.path() + "/series"));
   deps.series = series.get();
+  deps.shelf = &shelf;
+  deps.shells = backends.shells.get();
   ControlPlane plane(deps);
   TRY(plane.operations.unlock_all());
+  TRY(plane.adoptions.begin());
   TRY(plane.inventory.seed_prices(settings.default_prices));
   TRY_ASSIGN(const Tls tls, tls_of(options, data));
-  TRY_ASSIGN(const auto server, start_http(options, tls, plane, hub));
+  TRY_ASSIGN(const auto console, http::Console::open(options.console, entropy));
+  TRY_ASSIGN(const auto server, start_http(options, tls, console, plane, hub));
   print_start(options, tls, data, *server);
+  if (!console->is_built()) fmt::print("  console not built: nothing at {}\n", options.console);
   // After everything that can refuse to start: it is shown once.
   TRY_ASSIGN(const auto first, plane.accounts.ensure_first_operator(options.operator_login));
   if (first) print_operator(*first);
@@ -183,8 +222,10 @@ Status serve(const ServeOptions& options, const sigset_t& signals) {
   const Background background(plane, clock, hint);
   log::info(fmt::format("ready on port {}", server->port()));
   wait_for_signal(signals);
+  plane.terminals.end_all();  // their readers hear of it before the connections end
+  const Status written = plane.terminals.sweep();
   server->stop();
-  return {};
+  return written;
 }
 
 }  // namespace

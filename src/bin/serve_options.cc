@@ -19,6 +19,7 @@ struct Typed {
   std::string gpus = "nvml";
   std::string registration;
   std::string guest_listen;
+  std::string ssh_ports;
   std::vector<std::string> allow;
 };
 
@@ -26,7 +27,10 @@ void describe(CLI::App& app, ServeOptions& options, Typed& typed) {
   app.add_option("--config", options.config, "what the business may change (TOML)");
   app.add_option("--data", options.data, "data directory, this server's own")
       ->capture_default_str();
-  app.add_option("--catalog", options.catalog, "directory of gpu-models.toml and prices.toml")
+  app.add_option("--catalog", options.catalog,
+                 "directory of gpu-models.toml, model-presets.toml and prices.toml")
+      ->capture_default_str();
+  app.add_option("--console", options.console, "directory of the web console's build")
       ->capture_default_str();
   app.add_option("--listen", typed.listen, "address of the API; beyond loopback TLS is on")
       ->capture_default_str();
@@ -60,6 +64,9 @@ void describe_machines(CLI::App& app, ServeOptions& options, Typed& typed) {
       ->capture_default_str();
   app.add_option("--ssh-listen", options.ssh_listen,
                  "address where SSH ports listen; default: --ssh-address");
+  app.add_option("--ssh-ports", typed.ssh_ports,
+                 "FROM-TO, ports of the host for instances; default: of the configuration "
+                 "(22000-29999)");
   app.add_option("--guest-dir", options.guest_dir, "programs mounted into instances")
       ->capture_default_str();
   app.add_option("--guest-listen", typed.guest_listen,
@@ -143,6 +150,11 @@ Status understand(const Typed& typed, ServeOptions& options) {
   if (!typed.registration.empty())
     options.registration = enum_from<Registration>(typed.registration);
   TRY(understand_gpus(typed.gpus, options));
+  if (!typed.ssh_ports.empty()) {
+    auto ports = parse_port_range(typed.ssh_ports);
+    if (!ports) return invalid("--ssh-ports", ports.error().what, ports.error().next);
+    options.ssh_ports = *ports;
+  }
   for (const std::string& hole : typed.allow) {
     TRY_ASSIGN(options.allow.emplace_back(), understand_allow(hole));
   }
@@ -154,6 +166,7 @@ Status understand(const Typed& typed, ServeOptions& options) {
 void set_defaults(ServeOptions& options) {
   options.data = default_data_dir();
   options.catalog = beside_binary("share/cardhour/catalog");
+  options.console = beside_binary("share/cardhour/console");
   options.simulated_library = beside_binary("lib/libcardhour-nvml-sim.so");
   options.guest_dir = beside_binary("lib/cardhour/guest");
   options.incus_socket = "/var/lib/incus/unix.socket";

@@ -17,6 +17,7 @@ struct ServeOptions {
   std::string config;  // of the business, see adapters/files/policy_file.h; empty: defaults
   std::string data;
   std::string catalog;  // directory of gpu-models.toml and prices.toml
+  std::string console;  // directory of a build of web/
   std::string log_level = "info";
   std::optional<Registration> registration;  // over what the configuration says
   std::string operator_login = "admin";      // made at the first start
@@ -37,10 +38,11 @@ struct ServeOptions {
   std::string project;
   std::string pool;
   std::string network;
-  std::string subnet;       // "10.177.0.0/16"
-  std::string ssh_address;  // what renters connect to
-  std::string ssh_listen;   // where SSH ports listen
-  std::string guest_dir;    // mounted into instances
+  std::string subnet;                  // "10.177.0.0/16"
+  std::string ssh_address;             // what renters connect to
+  std::string ssh_listen;              // where SSH ports listen
+  std::optional<PortRange> ssh_ports;  // over what the configuration says
+  std::string guest_dir;               // mounted into instances
   std::optional<http::ListenAddress> guest_listen;
   std::vector<FirewallAllow> allow;  // what instances may reach in private networks
 

@@ -13,7 +13,8 @@ namespace {
 
 using namespace cli;  // this file is its front door
 
-int run_parsed(const std::vector<Command>& commands, const Parsed& parsed, Language language) {
+int run_parsed(const std::vector<Command>& commands, const Parsed& parsed,
+               const LocalActions& local, Language language) {
   if (parsed.command == nullptr) {
     const bool asked = parsed.globals.help || parsed.group.empty();
     const std::string help = parsed.group.empty() ? root_help(commands, language)
@@ -32,20 +33,22 @@ int run_parsed(const std::vector<Command>& commands, const Parsed& parsed, Langu
   Result<Context> context = Context::make(parsed.globals, language);
   if (!context) return report(context.error(), language);
   context->commands = &commands;
+  context->local = &local;
   const Outcome outcome = parsed.command->run(*context, parsed.arguments);
   return outcome ? *outcome : report(outcome.error(), language);
 }
 
 }  // namespace
 
-int cli_main(int argc, char** argv) {
+int cli_main(int argc, char** argv, const LocalActions& local) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const Language language = language_asked(words).value_or(language_of_environment());
   const std::vector<Command> commands = all_commands();
   const Result<Parsed> parsed = parse(commands, words);
   if (!parsed) return report(parsed.error(), language);
   curl_global_init(CURL_GLOBAL_DEFAULT);
-  const int exit = run_parsed(commands, *parsed, parsed->globals.language.value_or(language));
+  const int exit =
+      run_parsed(commands, *parsed, local, parsed->globals.language.value_or(language));
   curl_global_cleanup();
   return exit;
 }

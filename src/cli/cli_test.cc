@@ -331,6 +331,19 @@ TEST(Parser, WhatFollowsTwoDashesIsTheCommand) {
   EXPECT_FALSE(parsed->globals.json);
 }
 
+TEST(Parser, AnOptionTakesOneValueAndLeavesTheRest) {
+  const auto commands = all_commands();
+  const auto parsed =
+      parse(commands, {"admin", "restore", "--yes", "--data", "/srv/data", "/srv/file.db"});
+  ASSERT_TRUE(parsed) << parsed.error().what.en;
+  EXPECT_EQ(parsed->arguments.text("--data"), "/srv/data");
+  EXPECT_EQ(parsed->arguments.text("FILE"), "/srv/file.db");
+  const auto money = parse(commands, {"admin", "topup", "--note", "receipt", "renter1", "100"});
+  ASSERT_TRUE(money) << money.error().what.en;
+  EXPECT_EQ(money->arguments.text("USER"), "renter1");
+  EXPECT_EQ(money->arguments.text("AMOUNT"), "100");
+}
+
 TEST(Parser, MistakesAreNamed) {
   const auto commands = all_commands();
   const auto says = [&](const std::vector<std::string>& words, const std::string& what) {

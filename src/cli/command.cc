@@ -83,6 +83,7 @@ std::vector<Command> all_commands() {
   std::vector<Command> commands;
   add_account_commands(commands);
   add_market_commands(commands);
+  add_estimate_commands(commands);
   add_rent_commands(commands);
   add_instance_commands(commands);
   add_lifecycle_commands(commands);
@@ -93,6 +94,7 @@ std::vector<Command> all_commands() {
   add_admin_commands(commands);
   add_telemetry_commands(commands);
   add_care_commands(commands);
+  add_recovery_commands(commands);
   add_tool_commands(commands);
   std::stable_sort(commands.begin(), commands.end(),
                    [](const Command& a, const Command& b) { return a.group < b.group; });

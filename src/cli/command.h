@@ -92,6 +92,8 @@ std::vector<Command> all_commands();
 void add_account_commands(std::vector<Command>& to);
 void add_key_commands(std::vector<Command>& to);
 void add_market_commands(std::vector<Command>& to);
+void add_estimate_commands(std::vector<Command>& to);
+void add_estimate_money_commands(std::vector<Command>& to);
 void add_rent_commands(std::vector<Command>& to);
 void add_instance_commands(std::vector<Command>& to);
 void add_lifecycle_commands(std::vector<Command>& to);
@@ -101,6 +103,7 @@ void add_money_commands(std::vector<Command>& to);
 void add_admin_commands(std::vector<Command>& to);
 void add_telemetry_commands(std::vector<Command>& to);
 void add_care_commands(std::vector<Command>& to);
+void add_recovery_commands(std::vector<Command>& to);
 void add_tool_commands(std::vector<Command>& to);
 
 // The options that every command takes.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/money.h"
+#include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/config.h"
 #include "cli/parser.h"
@@ -30,6 +31,7 @@ struct Context {
   std::optional<std::string> server;  // --server or CARDHOUR_SERVER, normalized
   Config config;
   const std::vector<Command>* commands = nullptr;
+  const LocalActions* local = nullptr;
 
   // Reads the environment and the configuration.
   static Result<Context> make(const Globals& globals, Language language);

@@ -5,6 +5,7 @@
 
 #include "adapters/http/json_codec.h"
 #include "cli/config.h"
+#include "wire/estimate.h"
 #include "wire/telemetry.h"
 #include "wire/wire.h"
 
@@ -163,6 +164,22 @@ CARDHOUR_READS(wire::UsageView)
 CARDHOUR_READS(wire::Page<wire::GpuView>)
 CARDHOUR_READS(wire::Page<wire::GpuProcessView>)
 CARDHOUR_WRITES(wire::GpuRemovalRequest)
+CARDHOUR_READS(wire::VramView)
+CARDHOUR_READS(wire::ThroughputView)
+CARDHOUR_READS(wire::CardsView)
+CARDHOUR_READS(wire::TimeView)
+CARDHOUR_READS(wire::CostView)
+CARDHOUR_READS(wire::OwnView)
+CARDHOUR_READS(wire::Page<wire::ModelView>)
+CARDHOUR_WRITES(wire::VramRequest)
+CARDHOUR_WRITES(wire::ThroughputRequest)
+CARDHOUR_WRITES(wire::CardsRequest)
+CARDHOUR_WRITES(wire::TimeRequest)
+CARDHOUR_WRITES(wire::CostRequest)
+CARDHOUR_WRITES(wire::OwnRequest)
+CARDHOUR_READS(wire::BackupView)
+CARDHOUR_READS(wire::Page<wire::BackupView>)
+CARDHOUR_READS(wire::Page<wire::AdoptionView>)
 CARDHOUR_WRITES(wire::LoginRequest)
 CARDHOUR_WRITES(wire::RegisterRequest)
 CARDHOUR_WRITES(wire::AccountRequest)
@@ -175,6 +192,7 @@ CARDHOUR_WRITES(wire::StartRequest)
 CARDHOUR_WRITES(wire::RenameRequest)
 CARDHOUR_WRITES(wire::ReleaseRequest)
 CARDHOUR_WRITES(wire::TopUpRequest)
+CARDHOUR_WRITES(wire::KeepRequest)
 CARDHOUR_WRITES(wire::EventView)
 CARDHOUR_WRITES(wire::InstanceView)
 

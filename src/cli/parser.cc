@@ -32,6 +32,7 @@ void add_option(CLI::App& app, const Option& option, Slot& to) {
   } else {
     app.add_option(option.names, to.values[key])
         ->expected(1)
+        ->allow_extra_args(false)  // what follows its value is not its own
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }

@@ -37,6 +37,7 @@ std::string celsius(const std::optional<int64_t>& value) {
 Text gpu_state_text(const std::string& state) {
   if (state == "free") return {"free", "空闲"};
   if (state == "rented") return {"rented", "已租"};
+  if (state == "promised") return {"promised", "待交付"};
   if (state == "sick") return {"sick", "故障"};
   if (state == "absent") return {"absent", "不在位"};
   if (state == "quarantine") return {"quarantine", "已隔离"};

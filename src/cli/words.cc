@@ -87,6 +87,8 @@ Text cause_text(Cause cause) {
       return {"the time in the bin ended", "回收站到期"};
     case Cause::admin:
       return {"the operator", "运营者操作"};
+    case Cause::adopted:
+      return {"found in the engine", "在引擎中被发现"};
   }
   return {"?", "?"};
 }
@@ -125,6 +127,10 @@ Text event_text(const std::string& kind) {
       {"instance.finding", {"something is wrong", "发现问题"}},
       {"instance.idle", {"idle", "空闲"}},
       {"instance.idle_rule", {"idle rule", "空闲规则"}},
+      {"backup.made", {"database backed up", "数据库已备份"}},
+      {"instance.adopted", {"found in the engine, not charged", "在引擎中被发现，暂不计费"}},
+      {"instance.kept", {"given to its renter, charged from now", "已归还租户，开始计费"}},
+      {"instance.renumbered", {"new port and address", "更换端口与地址"}},
       {"instance.creating", {"being made", "创建中"}},
       {"instance.starting", {"starting", "开机中"}},
       {"instance.running", {"ready", "已就绪"}},
@@ -148,6 +154,8 @@ Text event_text(const std::string& kind) {
       {"price.set", {"price set", "设定价格"}},
       {"ssh_key.added", {"SSH key added", "添加公钥"}},
       {"ssh_key.deleted", {"SSH key removed", "删除公钥"}},
+      {"terminal.opened", {"terminal opened", "打开终端"}},
+      {"terminal.closed", {"terminal closed", "终端已关闭"}},
       {"token.created", {"token made", "创建令牌"}},
       {"token.deleted", {"token revoked", "吊销令牌"}},
       {"wallet.topup", {"topped up", "充值"}},
@@ -159,6 +167,7 @@ Text event_text(const std::string& kind) {
 Text reason_text(const std::string& reason) {
   static const std::map<std::string, Text> texts = {
       {"stopped", {"stopped", "已关机"}},
+      {"restored", {"the database was restored", "数据库已从备份恢复"}},
       {"released", {"released", "已释放"}},
       {"login", {"login", "登录"}},
   };

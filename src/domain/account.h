@@ -33,7 +33,8 @@ BOOST_DESCRIBE_STRUCT(Account, (),
 enum class TokenKind { session, api, instance };
 BOOST_DESCRIBE_ENUM(TokenKind, session, api, instance)
 
-// A bearer token: the text is "ch_<id>_<secret>"; only a hash of the secret is kept.
+// A bearer token: the text is "ch_<id>_<secret>"; only a hash of the secret is kept. A session of
+// a browser has a second secret, in a cookie: neither is worth anything without the other.
 struct Token {
   TokenId id;
   AccountId account_id;
@@ -44,10 +45,11 @@ struct Token {
   std::string scopes;
   Timestamp created_at;
   std::optional<Timestamp> expires_at;
+  std::optional<std::string> cookie_hash;  // of a browser's session
 };
 BOOST_DESCRIBE_STRUCT(Token, (),
                       (id, account_id, kind, instance_id, name, secret_hash, scopes, created_at,
-                       expires_at))
+                       expires_at, cookie_hash))
 
 struct SshKey {
   SshKeyId id;

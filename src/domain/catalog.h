@@ -1,5 +1,5 @@
-// The catalog of GPU models: published specifications, each with its source. Loaded from
-// catalog/gpu-models.toml by bin/. Pure data and look-up.
+// The catalog: GPU models and models to run on them, as published, each with its source. Loaded
+// from catalog/gpu-models.toml and catalog/model-presets.toml by bin/. Pure data and look-up.
 #pragma once
 
 #include <boost/describe/class.hpp>
@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "domain/estimate/model.h"
 
 namespace cardhour {
 
@@ -33,7 +35,8 @@ BOOST_DESCRIBE_STRUCT(GpuModel, (),
 class Catalog {
  public:
   Catalog() = default;
-  explicit Catalog(std::vector<GpuModel> models) : models_(std::move(models)) {}
+  explicit Catalog(std::vector<GpuModel> models, estimate::ModelPresets presets = {})
+      : models_(std::move(models)), presets_(std::move(presets)) {}
 
   const std::vector<GpuModel>& models() const { return models_; }
   const GpuModel* by_key(std::string_view key) const;
@@ -44,9 +47,11 @@ class Catalog {
   const GpuModel* by_driver_name(std::string_view name, int64_t memory_bytes) const;
   // Keys, for error messages.
   std::string keys() const;
+  const estimate::ModelPresets& presets() const { return presets_; }
 
  private:
   std::vector<GpuModel> models_;
+  estimate::ModelPresets presets_;
 };
 
 }  // namespace cardhour

@@ -106,10 +106,11 @@ enum class LifecycleEvent {
   stopped,  // the engine says it is stopped
   vanish,   // the engine says stopped or gone, and nobody asked
   stray,    // the engine runs it though it should be stopped
+  adopt,    // the engine runs it, and the database was restored from before that run
   purged,   // the engine object and the disks are gone
 };
 BOOST_DESCRIBE_ENUM(LifecycleEvent, start, switch_shape, ready, fail, stop, release, restore,
-                    stopped, vanish, stray, purged)
+                    stopped, vanish, stray, adopt, purged)
 
 struct LifecycleEdge {
   Observed from;

@@ -37,10 +37,11 @@ enum class Cause {
   idle,            // nothing happened in it for as long as its renter set
   expired,         // the bin's undo window ended
   admin,           // the operator
+  adopted,         // found in the engine, or given to its renter then
 };
 BOOST_DESCRIBE_ENUM(Cause, ready, renter, guest_shutdown, arrears, vanished, host_reboot,
                     host_silent, host_back, start_failed, restart_failed, card_fault, idle, expired,
-                    admin)
+                    admin, adopted)
 
 // A voluntary end is rounded up to the minimum unit; an involuntary one is exact to the ms.
 bool is_voluntary(Cause cause);

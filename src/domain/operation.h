@@ -7,6 +7,7 @@
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/id.h"
@@ -50,16 +51,20 @@ struct Operation {
   std::optional<Timestamp> deadline;  // of the present step
   std::string lock_token;             // empty: nobody works on it
   std::optional<Timestamp> lock_expires_at;
-  std::string last_error;
+  std::string last_error;  // why the step is tried again, in English
+  std::string last_error_zh;
 };
 BOOST_DESCRIBE_STRUCT(Operation, (),
                       (id, instance_id, kind, step, state, attempt, created_at, not_before,
-                       deadline, lock_token, lock_expires_at, last_error))
+                       deadline, lock_token, lock_expires_at, last_error, last_error_zh))
 
 // What the state of an instance asks for: the one planner, used where a request is accepted
 // and where the reconcile loop looks after what was forgotten.
 std::optional<OperationKind> needed_operation(const Instance& instance);
 Step first_step(OperationKind kind, const Instance& instance);
+// Where an operation of the kind can be, in order: the table that crash tests go through.
+std::span<const Step> steps_of(OperationKind kind);
+bool has_step(OperationKind kind, Step step);
 // How long to wait before attempt n+1 of a step: 1 s doubling to 30 s.
 Duration backoff(int attempt);
 

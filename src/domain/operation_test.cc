@@ -44,6 +44,16 @@ TEST(FirstStep, BeginsAStartOfWhatExistsByHaltingIt) {
   EXPECT_EQ(first_step(OperationKind::refresh, {.observed = Observed::running}), Step::deliver);
 }
 
+TEST(StepsOf, HoldWhereEachKindBegins) {
+  for (OperationKind kind : {OperationKind::start, OperationKind::restart, OperationKind::stop,
+                             OperationKind::purge, OperationKind::refresh}) {
+    EXPECT_TRUE(has_step(kind, first_step(kind, {.observed = Observed::creating})));
+    EXPECT_TRUE(has_step(kind, first_step(kind, {.observed = Observed::starting})));
+    EXPECT_EQ(steps_of(kind).front(), first_step(kind, {.observed = Observed::starting}));
+  }
+  EXPECT_FALSE(has_step(OperationKind::stop, Step::boot));
+}
+
 TEST(Backoff, DoublesToHalfAMinute) {
   const int64_t expected[] = {1, 2, 4, 8, 16, 30, 30};
   for (int attempt = 0; attempt < 7; ++attempt) {

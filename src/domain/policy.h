@@ -5,10 +5,13 @@
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
 #include <cstdint>
+#include <string>
 
 #include "base/money.h"
+#include "base/port_range.h"
 #include "base/size.h"
 #include "base/time.h"
+#include "domain/estimate/rules.h"
 
 namespace cardhour {
 
@@ -58,9 +61,19 @@ struct Policy {
   int64_t empty_card_bytes = 2 * kGiB;  // VRAM in use above which a card is not empty
   Quotas quotas;
 
+  // Network.
+  PortRange ssh_ports;  // of the host, for instances; those that exist keep theirs
+
+  // Backups of the database.
+  std::string backup_directory;  // empty: "backups" in the data directory
+  Duration backup_interval = days(1);
+  int backup_keep = 7;  // the newest so many
+
   // Accounts.
   Duration session = days(30);
   Duration invitation = days(14);
+
+  EstimateRules estimates;
 };
 
 }  // namespace cardhour

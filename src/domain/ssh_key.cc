@@ -144,6 +144,7 @@ Result<ParsedSshKey> parse_ssh_key(std::string_view text) {
   while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
   key.comment = std::string(text.substr(0, limits::kNameBytes));
   if (!is_valid_utf8_text(key.comment)) key.comment.clear();  // cut inside a character
+  while (key.comment.ends_with(' ')) key.comment.pop_back();  // cut before a word
   key.normalized = key.type + " " + encoded + (key.comment.empty() ? "" : " " + key.comment);
   key.fingerprint = fingerprint_of(*blob);
   return key;

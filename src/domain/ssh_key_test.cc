@@ -121,6 +121,8 @@ TEST_F(SshKeyTest, TidiesUpTheSpacesAround) {
   const auto cut = parse_ssh_key(line + " " + std::string(127, 'x') + "卡");
   ASSERT_TRUE(cut.has_value());
   EXPECT_LE(cut->comment.size(), limits::kNameBytes);
+  EXPECT_EQ(parse_ssh_key(line + " " + std::string(127, 'x') + " y")->comment,
+            std::string(127, 'x'));
 }
 
 TEST_F(SshKeyTest, RefusesAPrivateKeyAndSaysSo) {

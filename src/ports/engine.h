@@ -81,6 +81,17 @@ struct EngineSpec {
   std::optional<EngineShape> first_shape;
 };
 
+// What an instance of ours is made of, by its own object and tags: for one that the database
+// does not know.
+struct EngineObject {
+  EngineInstance seen;
+  EngineSpec spec;            // without first_shape
+  int millicores = 0;         // of its present or last run
+  int64_t memory_bytes = 0;   // the same
+  std::vector<CardId> cards;  // the same
+  int64_t generation = 0;     // rises whenever it is configured anew
+};
+
 // What cardhour-guest applies inside: see src/guest.
 struct GuestIdentity {
   std::string hostname;
@@ -108,6 +119,8 @@ class Engine {
   virtual Result<std::vector<EngineUsage>> usage() { return std::vector<EngineUsage>(); }
   // One of ours; nullopt: the engine's word that there is none.
   virtual Result<std::optional<EngineInstance>> find(const InstanceId& id) = 0;
+  // What one of ours is made of; nullopt as with find.
+  virtual Result<std::optional<EngineObject>> describe(const InstanceId& id) = 0;
   // The images that can be rented: names.
   virtual Result<std::vector<std::string>> images() = 0;
 

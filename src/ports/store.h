@@ -15,6 +15,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "domain/account.h"
+#include "domain/adoption.h"
 #include "domain/event.h"
 #include "domain/host.h"
 #include "domain/instance.h"
@@ -164,18 +165,21 @@ class LedgerRepository {
   virtual Result<std::vector<Segment>> segments(const SegmentFilter& filter) = 0;  // by opened_at
 };
 
+// Those for which all that is given holds; of everybody when nothing is.
+struct EventFilter {
+  std::optional<AccountId> account;
+  std::optional<InstanceId> instance;
+  std::optional<std::string> actor;
+};
+
 class EventRepository {
  public:
   virtual ~EventRepository() = default;
   virtual Status append(Event event) = 0;  // seq is given by the store
-  // After `seq`, oldest first; of one account, or of everybody when nullopt.
-  virtual Result<std::vector<Event>> after(int64_t seq, const std::optional<AccountId>& account,
-                                           const std::optional<InstanceId>& instance,
-                                           int limit) = 0;
-  // The newest `limit`, oldest first.
-  virtual Result<std::vector<Event>> latest(const std::optional<AccountId>& account,
-                                            const std::optional<InstanceId>& instance,
-                                            int limit) = 0;
+  // After `seq`, oldest first.
+  virtual Result<std::vector<Event>> after(int64_t seq, const EventFilter& filter, int limit) = 0;
+  // The newest `limit` before `seq`, oldest first.
+  virtual Result<std::vector<Event>> before(int64_t seq, const EventFilter& filter, int limit) = 0;
 };
 
 // The effect of a request that carried an Idempotency-Key, stored in the effect's transaction.
@@ -200,6 +204,18 @@ class KeyRepository {
   virtual Status set_setting(const std::string& name, const std::string& value) = 0;
 };
 
+// What a restored backup brings with it.
+class RestoreRepository {
+ public:
+  virtual ~RestoreRepository() = default;
+  virtual Status put(const Restore& restore) = 0;  // by restored_at
+  virtual Result<std::optional<Restore>> latest() = 0;
+  virtual Status put_adoption(const Adoption& adoption) = 0;  // by instance
+  virtual Result<std::optional<Adoption>> find_adoption(const InstanceId& id) = 0;
+  virtual Result<std::vector<Adoption>> adoptions() = 0;  // oldest first
+  virtual Status delete_adoption(const InstanceId& id) = 0;
+};
+
 class Tx {
  public:
   virtual ~Tx() = default;
@@ -211,6 +227,7 @@ class Tx {
   virtual KeyRepository& keys() = 0;
   virtual CardHealthRepository& card_health() = 0;
   virtual IdleRepository& idle() = 0;
+  virtual RestoreRepository& restores() = 0;
 };
 
 class Store {

@@ -19,6 +19,7 @@
 #include "base/secret.h"
 #include "base/time.h"
 #include "domain/account.h"
+#include "domain/adoption.h"
 #include "domain/instance.h"
 #include "domain/ledger.h"
 #include "domain/metering.h"
@@ -55,13 +56,14 @@ struct VersionView {
 BOOST_DESCRIBE_STRUCT(VersionView, (), (version, currency, registration))
 
 struct HealthCheckView {
-  std::string name;  // "database", "engine"
+  std::string name;  // "database", "engine", "backup"
   bool ok = false;
-  std::string detail;  // why not, in the reader's language
+  std::string detail;  // why not, or how old it is, in the reader's language
 };
 BOOST_DESCRIBE_STRUCT(HealthCheckView, (), (name, ok, detail))
 
-// GET /healthz, GET /readyz; ready is 503 when a check fails.
+// GET /healthz, GET /readyz; ready is 503 when database or engine fail. An overdue backup is
+// not ok, and turns nobody away.
 struct HealthView {
   bool ok = false;
   std::vector<HealthCheckView> checks;
@@ -143,6 +145,22 @@ struct TokenAnswer {
   AccountView account;
 };
 BOOST_DESCRIBE_STRUCT(TokenAnswer, (), (token, about, account))
+
+// POST /api/v1/auth/browser-login (LoginRequest). The other secret goes into a cookie that no
+// script can read; a request needs both.
+struct BrowserSessionAnswer {
+  Secret header_secret;  // for "Cardhour-Session: ..."
+  TokenView about;
+  AccountView account;
+};
+BOOST_DESCRIBE_STRUCT(BrowserSessionAnswer, (), (header_secret, about, account))
+
+// POST /api/v1/auth/tickets. For `?ticket=` where a browser cannot send headers: good once.
+struct TicketAnswer {
+  Secret ticket;
+  Timestamp expires_at;
+};
+BOOST_DESCRIBE_STRUCT(TicketAnswer, (), (ticket, expires_at))
 
 // POST /api/v1/ssh-keys -> SshKeyView
 struct SshKeyRequest {
@@ -394,6 +412,26 @@ struct EventView {
 BOOST_DESCRIBE_STRUCT(EventView, (),
                       (seq, at, account_id, instance_id, kind, actor, reason, detail))
 
+// A text message of a terminal's reader: GET /api/v1/instances/{id}/terminal.
+enum class TerminalWordType { resize, close };  // close ends the shell
+BOOST_DESCRIBE_ENUM(TerminalWordType, resize, close)
+
+struct TerminalWord {
+  TerminalWordType type = TerminalWordType::close;
+  std::optional<int> cols;  // both of a resize
+  std::optional<int> rows;
+};
+BOOST_DESCRIBE_STRUCT(TerminalWord, (), (type, cols, rows))
+
+// GET /api/v1/instances/{id}/terminals
+struct TerminalView {
+  std::string id;
+  Timestamp opened_at;
+  bool attached = false;     // somebody looks at it
+  int64_t output_bytes = 0;  // so far
+};
+BOOST_DESCRIBE_STRUCT(TerminalView, (), (id, opened_at, attached, output_bytes))
+
 enum class ShutdownKind { poweroff, reboot };
 BOOST_DESCRIBE_ENUM(ShutdownKind, poweroff, reboot)
 
@@ -515,7 +553,7 @@ struct CardView {
   int64_t vram_bytes = 0;
   std::optional<int> numa_node;
   bool simulated = false;
-  std::string state;  // free, rented, sick, absent
+  std::string state;  // free, promised (to a start in progress), rented, sick, absent
   std::string fault;
   std::optional<InstanceId> instance_id;
   std::string renter;  // login
@@ -523,5 +561,40 @@ struct CardView {
 BOOST_DESCRIBE_STRUCT(CardView, (),
                       (uuid, host_id, model, driver_name, pci_address, card_index, vram_bytes,
                        numa_node, simulated, state, fault, instance_id, renter))
+
+// ---- backups, and what a restored one did not know ----
+
+// GET and POST /api/v1/admin/backups
+struct BackupView {
+  std::string name;  // of the file in the server's backup directory
+  Timestamp made_at;
+  int64_t bytes = 0;
+};
+BOOST_DESCRIBE_STRUCT(BackupView, (), (name, made_at, bytes))
+
+// GET /api/v1/admin/adoptions: what was found in the engine and waits for a decision.
+struct AdoptionView {
+  InstanceId instance_id;
+  AdoptionKind kind = AdoptionKind::instance;
+  std::string engine_account;  // whose it is by the engine's tag; may be unknown here
+  std::string owner;           // login of who holds it now
+  int64_t generation = 0;
+  Timestamp found_at;
+  std::string name;
+  Observed observed = Observed::stopped;
+  Mode mode = Mode::no_gpu;
+  std::string gpu_model;
+  std::vector<CardId> cards;
+  int ssh_port = 0;
+};
+BOOST_DESCRIBE_STRUCT(AdoptionView, (),
+                      (instance_id, kind, engine_account, owner, generation, found_at, name,
+                       observed, mode, gpu_model, cards, ssh_port))
+
+// POST /api/v1/admin/adoptions/{id}/keep -> InstanceView
+struct KeepRequest {
+  std::optional<std::string> account;  // login or id; whose it is by the engine when absent
+};
+BOOST_DESCRIBE_STRUCT(KeepRequest, (), (account))
 
 }  // namespace cardhour::wire

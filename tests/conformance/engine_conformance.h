@@ -144,6 +144,39 @@ TEST_P(EngineConformance, CreatesStoppedAndTwiceIsNothing) {
   EXPECT_TRUE(has_status(spec.id, EngineStatus::stopped));
 }
 
+// What a database that has lost an instance needs to know of it.
+TEST_P(EngineConformance, DescribesWhatAnInstanceIsMadeOf) {
+  const EngineSpec spec = created();
+  EXPECT_EQ(engine().describe(world().fresh_spec().id).value(), std::nullopt);
+  const auto fresh = engine().describe(spec.id);
+  ASSERT_TRUE(fresh.has_value() && fresh->has_value());
+  const EngineSpec& made = (*fresh)->spec;
+  EXPECT_EQ(made.id, spec.id);
+  EXPECT_EQ(made.account, spec.account);
+  EXPECT_EQ(made.image, spec.image);
+  EXPECT_EQ(made.system_disk_bytes, spec.system_disk_bytes);
+  EXPECT_EQ(made.data_disk_bytes, spec.data_disk_bytes);
+  EXPECT_EQ(made.nesting, spec.nesting);
+  EXPECT_EQ(made.ipv4, spec.ipv4);
+  EXPECT_EQ(made.idmap_base, spec.idmap_base);
+  EXPECT_EQ(made.ssh_port, spec.ssh_port);
+  EXPECT_EQ((*fresh)->seen.status, EngineStatus::stopped);
+  const EngineShape shape = world().shape();
+  expect_ok(engine().ensure_started(spec, shape));
+  ASSERT_TRUE(becomes(spec.id, EngineStatus::running));
+  const auto running = engine().describe(spec.id);
+  ASSERT_TRUE(running.has_value() && running->has_value());
+  EXPECT_EQ((*running)->seen.run, look(spec.id)->run);
+  EXPECT_EQ((*running)->millicores, shape.millicores);
+  EXPECT_EQ((*running)->memory_bytes, shape.memory_bytes);
+  EXPECT_GT((*running)->generation, (*fresh)->generation);
+  ASSERT_EQ((*running)->cards.size(), shape.cards.size());
+  for (size_t i = 0; i < shape.cards.size(); ++i) {
+    EXPECT_EQ((*running)->cards[i], shape.cards[i].uuid);
+  }
+  expect_ok(engine().force_stop(spec.id));
+}
+
 TEST_P(EngineConformance, RefusesAnUnknownImage) {
   EngineSpec spec = world().fresh_spec();
   spec.image = "no-such-image";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cardhour on a real, private Incus: run.py --build BUILD-DIR [--engine-tests] [NAME...]
+"""Cardhour on a real, private Incus: run.py --build BUILD-DIR [--engine-tests] [--all] [NAME...]
 
 A NAME picks the tests that have it in their name. Prints a line per test and last
   integration: N passed, N failed, N skipped
@@ -22,7 +22,7 @@ import world as worlds  # noqa: E402
 
 BEGAN = time.monotonic()
 ORDER = ("test_rent", "test_seeing", "test_bad_input", "test_walls", "test_behind_our_back", "test_hard_days",
-         "test_kill")
+         "test_terminal", "test_kill", "test_crash_points", "test_restore")
 LAST = ("test_down",)  # takes the world away
 
 
@@ -103,7 +103,7 @@ def engine_tests(build, world):
                    CARDHOUR_INCUS_GUEST_PORT=str(worlds.free_port()))
         done = subprocess.run([binary, "--gtest_color=no"], env=env, stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
-        results = re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] (\w+\.\w+) \(", done.stdout, re.M)
+        results = re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/]+\.[\w/]+)(?:, .*)? \(\d+ ms\)$", done.stdout, re.M)
         for word, name in results:
             counts[("OK", "FAILED", "SKIPPED").index(word)] += 1
             if word != "OK":
@@ -122,6 +122,8 @@ def main():
     parser.add_argument("--build", default="build/debug", type=pathlib.Path)
     parser.add_argument("--engine-tests", action="store_true", help="also incus_engine_test and isolation_test")
     parser.add_argument("--keep", action="store_true", help="leave everything running, and say where")
+    parser.add_argument("--all", action="store_true",
+                        help="CrashPoints: also each point alone, with a rest after each")
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()
     if os.geteuid() != 0:
@@ -135,6 +137,7 @@ def main():
     try:
         world.open(say)
         story.world = world
+        story.everything = asked.all
         suite(asked.names, ORDER).run(result)
         if asked.engine_tests:
             extra = engine_tests(asked.build.resolve(), world)

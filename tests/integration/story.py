@@ -3,6 +3,7 @@ import datetime
 import unittest
 
 world = None  # set by run.py
+everything = False  # --all
 
 
 class Story(unittest.TestCase):

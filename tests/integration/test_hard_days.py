@@ -42,7 +42,7 @@ class HardDays(Story):
 
     def next_port(self):
         used = {row["connection"]["port"] for row in self.running() if row.get("connection")}
-        return next(port for port in range(22000, 22100) if port not in used and bindable(port))
+        return next(port for port in self.incus.place.ssh_ports if port not in used and bindable(port))
 
     def running(self):
         rows = self.renter.get("/instances?limit=100")["items"]

@@ -4,6 +4,7 @@ cards, and the ways in: API, CLI, SSH, and the back door of Incus itself.
 Nothing here has a fixed port, name or address, and nothing sleeps without a condition.
 """
 import contextlib
+import fcntl
 import http.client
 import ipaddress
 import json
@@ -56,20 +57,46 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def free_subnet():
-    """A /16 of 10/8 that no interface of this host is in."""
+@contextlib.contextmanager
+def host_lock(name):
+    """What runs beside each other takes turns at: made once per host, kept when nobody uses it."""
+    with open(f"/tmp/cardhour-test.{name}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+class Place:
+    """A number that no other run on this host has while this object lives: its /16 of 10/8, in which
+    no interface of the host is, and a hundred SSH ports."""
+
+    FIRST, END, PORTS = 180, 250, 100
+
+    def __init__(self):
+        for number in random.sample(range(self.FIRST, self.END), self.END - self.FIRST):
+            self.lock = open(f"/tmp/cardhour-test.place-{number}.lock", "w", encoding="utf-8")
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.lock.close()
+                continue
+            self.prefix = f"10.{number}"
+            first = 22000 + (number - self.FIRST) * self.PORTS
+            self.ssh_ports = range(first, first + self.PORTS)
+            if is_free_subnet(self.prefix):
+                return
+            self.lock.close()
+        raise RuntimeError("no free /16 for the bridge")
+
+
+def is_free_subnet(prefix):
+    """That no interface of this host is in the /16."""
     shown = subprocess.run(["ip", "-j", "addr"], capture_output=True, text=True, check=True).stdout
     taken = [
         ipaddress.ip_network(f"{a['local']}/{a['prefixlen']}", strict=False)
         for link in json.loads(shown) for a in link.get("addr_info", []) if a["family"] == "inet"
     ]
-    choices = list(range(180, 250))
-    random.shuffle(choices)
-    for number in choices:
-        net = ipaddress.ip_network(f"10.{number}.0.0/16")
-        if not any(net.overlaps(other) for other in taken):
-            return f"10.{number}"
-    raise RuntimeError("no free /16 for the bridge")
+    net = ipaddress.ip_network(f"{prefix}.0.0/16")
+    return not any(net.overlaps(other) for other in taken)
 
 
 class Answer:
@@ -104,7 +131,8 @@ class Incus:
         self.dir = scratch / "incus"
         self.state = scratch / "state"
         self.name = name
-        self.prefix = free_subnet()
+        self.place = Place()
+        self.prefix = self.place.prefix
         self.env = dict(
             os.environ, INCUS_DIR=str(self.dir), CARDHOUR_STATE=str(self.state),
             CARDHOUR_POOL=name, CARDHOUR_BRIDGE=name, CARDHOUR_PROJECT="cardhour",
@@ -119,6 +147,11 @@ class Incus:
         return f"{self.prefix}.0.1"
 
     def host_sh(self, *words):
+        # lxcfs and the cached image are the host's: one at a time.
+        with host_lock("host"):
+            return self.run_host_sh(*words)
+
+    def run_host_sh(self, *words):
         done = subprocess.run([HOST_SH, *words], env=self.env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
@@ -211,12 +244,14 @@ class Server:
                 "--listen", f"127.0.0.1:{self.port}", "--gpus", f"sim:@{self.cards}",
                 "--deployment", self.incus.name, "--incus-socket", self.incus.socket,
                 "--pool", self.incus.name, "--network", self.incus.name,
-                "--subnet", f"{self.incus.prefix}.0.0/16"]
+                "--subnet", f"{self.incus.prefix}.0.0/16",
+                "--ssh-ports", f"{self.incus.place.ssh_ports[0]}-{self.incus.place.ssh_ports[-1]}"]
 
-    def start(self, ready=True):
+    def start(self, ready=True, crash_at=None):
+        env = dict(os.environ, CARDHOUR_CRASH_AT=crash_at) if crash_at else None
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.words(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                            stderr=log, start_new_session=True)
+                                            stderr=log, start_new_session=True, env=env)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.starts += 1
         if ready:
@@ -241,6 +276,16 @@ class Server:
             return self.call("GET", "/readyz").status == 200
         except OSError:
             return False
+
+    def dies(self, seconds):
+        """Waits until it has ended by itself; how."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if self.process.poll() is not None:
+                self.process.stdout.close()
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

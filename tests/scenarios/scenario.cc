@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/enum_text.h"
+#include "sim/edges.h"
 #include "tests/scenarios/words.h"
 
 namespace cardhour {
@@ -20,28 +21,6 @@ WorldOptions calm_world() {
   return options;
 }
 
-// The edge that an event tells of, by the state before it.
-std::optional<LifecycleEvent> edge_of(Observed before, const Event& event,
-                                      const std::string& word) {
-  const bool failed = event.reason == "start_failed" || event.reason == "restart_failed";
-  if (word == "starting") {
-    return before == Observed::running ? LifecycleEvent::switch_shape : LifecycleEvent::start;
-  }
-  if (word == "running") return LifecycleEvent::ready;
-  if (word == "stopping") return failed ? LifecycleEvent::fail : LifecycleEvent::stop;
-  if (word == "releasing") return LifecycleEvent::release;
-  if (word == "in_bin") {
-    return before == Observed::stopped ? LifecycleEvent::release : LifecycleEvent::stopped;
-  }
-  if (word == "stopped") {
-    return before == Observed::running ? LifecycleEvent::vanish : LifecycleEvent::stopped;
-  }
-  if (word == "stray") return LifecycleEvent::stray;
-  if (word == "restored") return LifecycleEvent::restore;
-  if (word == "purged") return LifecycleEvent::purged;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Scenario::Scenario() : world_(calm_world()) { actors_["operator"] = world_.admin(); }
@@ -50,6 +29,10 @@ std::vector<std::string> Scenario::run(const std::string& line) {
   printed_.clear();
   const Words words = split_words(line);
   CHECK(!words.empty(), "a command");
+  if (run_time(words)) {
+    print_events();
+    return printed_;
+  }
   const bool lived = world_.run([&] {
     if (run_world(words)) return;
     CHECK(words.size() >= 2, line);
@@ -58,6 +41,22 @@ std::vector<std::string> Scenario::run(const std::string& line) {
   if (!lived) say("no answer: the process died, and another one began");
   print_events();
   return printed_;
+}
+
+// Time is no call: each loop and worker in it may crash and begin anew.
+bool Scenario::run_time(const Words& words) {
+  const std::string& verb = words[0];
+  if (verb == "advance") {
+    world_.pass(duration_of(words.at(1)));
+  } else if (verb == "until") {
+    world_.pass(clock_time(words.at(1), world_.now()) - world_.now());
+  } else if (verb == "down") {
+    world_.sleep(duration_of(words.at(1)));
+    world_.restart();
+  } else {
+    return false;
+  }
+  return true;
 }
 
 bool Scenario::run_world(const Words& words) {
@@ -74,13 +73,12 @@ bool Scenario::run_world(const Words& words) {
         money_of(words.at(2)))));
   } else if (verb == "policy") {
     run_policy(words);
-  } else if (verb == "advance") {
-    world_.pass(duration_of(words.at(1)));
-  } else if (verb == "until") {
-    world_.pass(clock_time(words.at(1), world_.now()) - world_.now());
-  } else if (verb == "down") {
-    world_.sleep(duration_of(words.at(1)));
-    world_.restart();
+  } else if (verb == "backup") {
+    backup();
+  } else if (verb == "restore") {
+    restore();
+  } else if (verb == "adopted") {
+    adopted(words);
   } else if (verb == "guest") {
     guest(words);
   } else if (verb == "outside") {
@@ -203,7 +201,7 @@ void Scenario::show(const Actor& by, const InstanceId& id) {
                                  row.reachable ? "" : " (unreachable)", view->cards.size(),
                                  to_decimal(view->cost_so_far));
   if (!view->activity.empty()) line += ", at step " + view->activity;
-  if (!view->waiting_for.empty()) line += ", waiting for: " + view->waiting_for;
+  if (!view->waiting_for.en.empty()) line += ", waiting for: " + view->waiting_for.en;
   say(line);
   if (!row.fault_code.empty()) {
     say(fmt::format("fault {}: {}; {}", row.fault_code, row.fault_what_en, row.fault_next_en));
@@ -249,6 +247,36 @@ void Scenario::cards() {
     say(fmt::format("{} {}: {}{}", view.card.card_index, view.card.model, view.state,
                     view.instance_id ? " by " + label(*view.instance_id) : ""));
   }
+}
+
+void Scenario::backup() {
+  world_.take_backup();
+  backup_states_ = states_;
+  backup_seq_ = seq_;
+}
+
+void Scenario::restore() {
+  world_.restore_backup();
+  states_ = backup_states_;
+  seq_ = backup_seq_;
+}
+
+void Scenario::adopted(const Words& words) {
+  Adoptions& adoptions = world_.plane().adoptions;
+  if (words.at(1) == "ls") {
+    const auto views = adoptions.list();
+    if (!allowed(views)) return;
+    for (const AdoptionView& view : *views) {
+      say(fmt::format("{} ({}): {}, {} cards, held by {}", label(view.adoption.instance_id),
+                      enum_text(view.adoption.kind), enum_text(view.instance.observed),
+                      view.cards.size(), view.owner));
+    }
+    return;
+  }
+  const std::string id = instance(words.at(2)).text;
+  const std::string account = option(words, "account");
+  static_cast<void>(words[1] == "keep" ? allowed(adoptions.keep(world_.admin(), id, account))
+                                       : allowed(adoptions.remove(world_.admin(), id)));
 }
 
 // As the guest does it: first it says so, then it goes down.
@@ -320,7 +348,7 @@ void Scenario::refuse(const Error& error) {
 void Scenario::print_events() {
   std::vector<Event> events;
   const Status read = world_.store().read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(events, tx.events().after(seq_, std::nullopt, std::nullopt, 1'000));
+    TRY_ASSIGN(events, tx.events().after(seq_, {}, 1'000));
     return {};
   });
   CHECK(read.has_value(), "events can be read");
@@ -337,7 +365,7 @@ void Scenario::follow(const Event& event) {
   }
   const std::string word = event.kind.substr(prefix.size());
   Observed& state = states_[*event.instance_id];
-  if (const auto edge = edge_of(state, event, word)) {
+  if (const auto edge = edge_of(state, event)) {
     edges_.emplace(state, *edge);
     state = next_state(state, *edge).value_or(state);
   }

@@ -27,6 +27,7 @@ class Scenario {
  private:
   using Words = std::vector<std::string>;
 
+  bool run_time(const Words& words);
   bool run_world(const Words& words);
   void run_renter(const std::string& who, const Words& words);
   void run_outside(const Words& words);
@@ -42,6 +43,9 @@ class Scenario {
   void ledger(const Actor& actor);
   void cards();
   void guest(const Words& words);
+  void backup();
+  void restore();
+  void adopted(const Words& words);
   void stray(const InstanceId& id);
 
   void say(std::string line) { printed_.push_back(std::move(line)); }
@@ -64,6 +68,9 @@ class Scenario {
   std::map<InstanceId, Observed> states_;
   Edges edges_;
   int64_t seq_ = 0;
+  // As they were when the backup was made.
+  std::map<InstanceId, Observed> backup_states_;
+  int64_t backup_seq_ = 0;
   std::vector<std::string> printed_;
 };
 

@@ -30,11 +30,35 @@ struct Amount {
 struct Words {
   std::string* place;
 };
+struct Directory {
+  std::string* place;
+};
+struct Ports {
+  PortRange* place;
+};
 struct Admission {
   Registration* place;
 };
-using Place = std::variant<Count, Length, Bytes, Amount, Words, Admission>;
+using Place = std::variant<Count, Length, Bytes, Amount, Words, Directory, Ports, Admission>;
 using Section = std::map<std::string_view, Place>;
+
+// What an operator may change of the estimator's rules of thumb.
+Section estimate_keys(EstimateRules& rules) {
+  return {{"trial_percent_new", Count{&rules.trial_percent_new, 100, 1000}},
+          {"trial_percent_known", Count{&rules.trial_percent_known, 100, 1000}},
+          {"speedup_percent_2", Count{&rules.speedup_percent_2, 100, 200}},
+          {"speedup_percent_4", Count{&rules.speedup_percent_4, 100, 400}},
+          {"speedup_percent_8", Count{&rules.speedup_percent_8, 100, 800}},
+          {"package_day_percent", Count{&rules.package_day_percent, 1, 100}},
+          {"package_week_percent", Count{&rules.package_week_percent, 1, 100}},
+          {"package_month_percent", Count{&rules.package_month_percent, 1, 100}},
+          {"spot_percent", Count{&rules.spot_percent, 1, 100}},
+          {"balance_percent", Count{&rules.balance_percent, 100, 500}},
+          {"machine_price", Amount{&rules.machine_price}},
+          {"machine_watts", Count{&rules.machine_watts, 0, 100'000}},
+          {"price_per_kwh", Amount{&rules.price_per_kwh}},
+          {"value_lost_percent", Count{&rules.value_lost_percent, 0, 100}}};
+}
 
 // Every key that the file may have, and where it goes.
 std::map<std::string_view, Section> sections(Policy& p) {
@@ -71,6 +95,11 @@ std::map<std::string_view, Section> sections(Policy& p) {
         {"data_disk_min", Bytes{&p.data_disk_bytes_min}},
         {"data_disk_max", Bytes{&p.data_disk_bytes_max}},
         {"empty_card", Bytes{&p.empty_card_bytes}}}},
+      {"network", {{"ssh_ports", Ports{&p.ssh_ports}}}},
+      {"backup",
+       {{"directory", Directory{&p.backup_directory}},
+        {"interval", Length{&p.backup_interval, minutes(1), days(30)}},
+        {"keep", Count{&p.backup_keep, 1, 1'000}}}},
       {"accounts",
        {{"registration", Admission{&p.registration}},
         {"session", Length{&p.session, minutes(1), days(3653)}},
@@ -79,6 +108,7 @@ std::map<std::string_view, Section> sections(Policy& p) {
        {{"running", Count{&p.quotas.running, 0, kMany}},
         {"instances", Count{&p.quotas.instances, 0, kMany}},
         {"cards", Count{&p.quotas.cards, 0, kMany}}}},
+      {"estimates", estimate_keys(p.estimates)},
   };
 }
 
@@ -125,6 +155,18 @@ struct Reader {
       return wrong(path, value, key, Text{"has 1 to 16 bytes", "长度为 1 到 16 字节"});
     }
     *words.place = typed;
+    return {};
+  }
+  Status operator()(const Directory& directory) const {
+    TRY_ASSIGN(const std::string typed, text_of(path, key, value));
+    if (!typed.starts_with('/') || typed.size() > 1'000) {
+      return wrong(path, value, key, Text{"is an absolute path", "必须是绝对路径"});
+    }
+    *directory.place = typed;
+    return {};
+  }
+  Status operator()(const Ports& ports) const {
+    TRY_ASSIGN(*ports.place, parsed_text(parse_port_range));
     return {};
   }
   Status operator()(const Admission& admission) const {

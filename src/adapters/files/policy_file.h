@@ -1,6 +1,6 @@
 // The optional configuration file of the business: what an operator may change of
-// domain/policy.h. Sections [money], [instances], [accounts], [quotas]; lengths of time and
-// sizes are text ("30s", "2G"), amounts too. Called at start-up by bin/. Thread-safe.
+// domain/policy.h. Sections [money], [instances], [accounts], [quotas], [estimates]; lengths of
+// time and sizes are text ("30s", "2G"), amounts too. Called at start-up by bin/. Thread-safe.
 #pragma once
 
 #include <string>

@@ -44,11 +44,20 @@ bin = "3d"
 no_gpu_millicores = 1000
 no_gpu_memory = "4G"
 data_disk = "100G"
+[network]
+ssh_ports = "30000-30999"
+[backup]
+directory = "/srv/backups"
+interval = "6h"
+keep = 28
 [accounts]
 registration = "invitation"
 session = "12h"
 [quotas]
 cards = 16
+[estimates]
+package_week_percent = 75
+machine_price = "30000"
 )",
                  policy),
             "");
@@ -58,12 +67,19 @@ cards = 16
   EXPECT_EQ(policy.arrears_notice, minutes(20));
   EXPECT_EQ(policy.ready_timeout, minutes(3));
   EXPECT_EQ(policy.start_attempts, 5);
+  EXPECT_EQ(policy.ssh_ports, (PortRange{30'000, 30'999}));
+  EXPECT_EQ(policy.backup_directory, "/srv/backups");
+  EXPECT_EQ(policy.backup_interval, hours(6));
+  EXPECT_EQ(policy.backup_keep, 28);
   EXPECT_EQ(policy.bin, days(3));
   EXPECT_EQ(policy.no_gpu_memory_bytes, 4 * kGiB);
   EXPECT_EQ(policy.data_disk_bytes, 100 * kGiB);
   EXPECT_EQ(policy.registration, Registration::invitation);
   EXPECT_EQ(policy.session, hours(12));
   EXPECT_EQ(policy.quotas.cards, 16);
+  EXPECT_EQ(policy.estimates.package_week_percent, 75);
+  EXPECT_EQ(policy.estimates.machine_price, Money{30'000'000'000});
+  EXPECT_EQ(policy.estimates.package_day_percent, 90);
   // What it does not say stays.
   EXPECT_EQ(policy.hold, hours(1));
   EXPECT_EQ(policy.quotas.running, 5);
@@ -94,9 +110,22 @@ TEST(PolicyFile, NamesTheLineOfWhatIsWrong) {
       {"[accounts]\nregistration = \"maybe\"\n",
        ", line 2: \"registration\" is open, invitation or closed"},
       {"[quotas]\ncards = -1\n", ", line 2: \"cards\" must be 0 to 1000000"},
+      {"[estimates]\nspeedup_percent_2 = 300\n",
+       ", line 2: \"speedup_percent_2\" must be 100 to 200"},
       {"quotas = 3\n", ", line 1: \"quotas\" must be a section"},
   };
   for (const auto& [text, expected] : rows) EXPECT_EQ(error_of(text), expected);
+}
+
+// What the TOML parser itself does not expect is refused too.
+TEST(PolicyFile, RefusesABracketAtTheEndOfALine) {
+  const std::string path = testing::TempDir() + "bracket-" + std::to_string(getpid()) + ".toml";
+  std::ofstream(path) << "[\n";
+  Policy policy;
+  const Status status = load_policy(path, policy);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::invalid_argument);
 }
 
 TEST(PolicyFile, ChecksWhatMustHoldBetweenValues) {

@@ -25,12 +25,17 @@ Result<toml::table> read(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error)) {
     return fail(ErrorCode::not_found, text("there is no file {}", "文件 {} 不存在", path));
   }
-  toml::parse_result parsed = toml::parse_file(path);
-  if (parsed) return std::move(parsed).table();
-  const std::string detail(parsed.error().description());
-  return fail(ErrorCode::invalid_argument,
-              at_line(path, parsed.error().source().begin.line,
-                      text("not valid TOML: {}", "不是有效的 TOML：{}", detail)));
+  try {
+    toml::parse_result parsed = toml::parse_file(path);
+    if (parsed) return std::move(parsed).table();
+    const std::string detail(parsed.error().description());
+    return fail(ErrorCode::invalid_argument,
+                at_line(path, parsed.error().source().begin.line,
+                        text("not valid TOML: {}", "不是有效的 TOML：{}", detail)));
+  } catch (const AssertionFailed&) {
+    return fail(ErrorCode::invalid_argument,
+                text("{} is not valid TOML", "{} 不是有效的 TOML", path));
+  }
 }
 
 tl::unexpected<Error> wrong(const std::string& path, const toml::node& node, std::string_view key,

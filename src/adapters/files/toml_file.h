@@ -2,6 +2,16 @@
 // that includes toml++; its types stay inside this room. Pure but for reading the file.
 #pragma once
 
+namespace cardhour::toml_file {
+struct AssertionFailed {};
+constexpr void must_hold(bool expression) {
+  if (!expression) throw AssertionFailed{};
+}
+}  // namespace cardhour::toml_file
+
+// The parser asserts things that a file can break ("[" at the end of a line): that is an error of
+// the file, which read() makes of it, and no end of the process.
+#define TOML_ASSERT(expression) cardhour::toml_file::must_hold(static_cast<bool>(expression))
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>

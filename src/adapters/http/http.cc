@@ -213,6 +213,28 @@ Response no_content() {
   return response;
 }
 
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+std::vector<std::string_view> list_words(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    std::string_view item = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    const std::string_view word = item.substr(0, item.find_first_of("; "));
+    const size_t q = item.find("q=0");
+    const bool never = q != std::string_view::npos &&
+                       item.find_first_not_of("0.", q + 2) == std::string_view::npos;
+    if (!word.empty() && !never) words.push_back(word);
+  }
+  return words;
+}
+
 Result<Target> parse_target(std::string_view target) {
   if (target.empty() || target[0] != '/') {
     return bad_target(

@@ -55,6 +55,8 @@ struct Request {
   enum class Transport { plain, tls } transport = Transport::plain;
   std::shared_ptr<const Actor> actor;  // filled by the router's Authorizer; null for anyone
   std::string actor_id;                // same, as text for logs and idempotency rows
+  std::string token_id;                // same: the token or session that asks
+  std::optional<std::string> ticket;   // `?ticket=`, where the endpoint takes one
 
   // A parameter of the endpoint's path. CHECKs that the path has it.
   const std::string& param(const std::string& name) const;
@@ -98,12 +100,16 @@ struct Deferred {
   std::string topic;  // as SseSource::topic
 };
 
+class WebSocketHandler;  // adapters/http/websocket.h
+
 struct Response {
   int status = 200;
   Headers headers;
   std::string body;
-  std::shared_ptr<SseSource> stream;  // set: text/event-stream, and body is not used
-  std::shared_ptr<Deferred> later;    // set: the rest comes from it
+  std::shared_ptr<const std::string> file;   // set: the body, shared and not copied
+  std::shared_ptr<WebSocketHandler> socket;  // set: the connection becomes a WebSocket
+  std::shared_ptr<SseSource> stream;         // set: text/event-stream, and body is not used
+  std::shared_ptr<Deferred> later;           // set: the rest comes from it
 
   // For the request log only; never sent.
   std::string actor_id;
@@ -118,6 +124,11 @@ using Serve = std::function<Response(Request)>;
 Response json_response(int status, std::string json);
 Response text_response(int status, std::string text);
 Response no_content();
+
+// ASCII letters in lower case, as names in HTTP compare.
+std::string lowered(std::string_view text);
+// The words of a header that is a list, without their parameters; what has q=0 is left out.
+std::vector<std::string_view> list_words(std::string_view list);
 
 // The path and query of a request line, decoded. Refuses everything but the origin form
 // ("/a/b?c=d"), bad percent escapes, invalid UTF-8, control characters, an escaped "/",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "adapters/http/browser.h"
 #include "adapters/http/json_codec.h"
 #include "adapters/http/problem.h"
 
@@ -87,6 +88,11 @@ json::object operation_of(const OpenApiInfo& info, const Endpoint& endpoint,
     json::object scheme;
     scheme["bearer"] = json::array{json::string(permission)};
     security.push_back(std::move(scheme));
+    if (endpoint.permission != Permission::guest) {
+      security.push_back(
+          json::object{{"browser_header", json::array{}}, {"browser_cookie", json::array{}}});
+    }
+    if (endpoint.takes_ticket) security.push_back(json::object{{"ticket", json::array{}}});
   }
   operation["security"] = std::move(security);
   json::array parameters = parameters_of(info, endpoint, components);
@@ -99,6 +105,12 @@ json::object operation_of(const OpenApiInfo& info, const Endpoint& endpoint,
   }
   operation["responses"] = responses_of(endpoint, components);
   return operation;
+}
+
+json::object key_scheme(std::string_view in, std::string_view name) {
+  return json::object{{"type", "apiKey"},
+                      {"in", json::string_view(in.data(), in.size())},
+                      {"name", json::string_view(name.data(), name.size())}};
 }
 
 std::string lower_method(Method method) {
@@ -134,6 +146,9 @@ std::string openapi_document(const OpenApiInfo& info, const std::vector<Endpoint
   bearer["scheme"] = "bearer";
   json::object schemes;
   schemes["bearer"] = std::move(bearer);
+  schemes["browser_header"] = key_scheme("header", kSessionHeader);
+  schemes["browser_cookie"] = key_scheme("cookie", "cardhour_session");
+  schemes["ticket"] = key_scheme("query", "ticket");
   json::object shared;
   shared["schemas"] = sorted(components.schemas);
   shared["securitySchemes"] = std::move(schemes);

@@ -65,10 +65,12 @@ Response method_not_allowed(const Request& request, const std::string& allow) {
 
 // Authorizes, then calls the handler.
 Result<Response> serve(const Endpoint& endpoint, const Authorizer& authorizer, Request& request) {
+  if (endpoint.takes_ticket) request.ticket = request.query_value("ticket");
   if (authorizer) {
     TRY_ASSIGN(Authorized authorized, authorizer(request, endpoint.permission));
     request.actor = std::move(authorized.actor);
     request.actor_id = std::move(authorized.actor_id);
+    request.token_id = std::move(authorized.token_id);
   }
   if (endpoint.idempotent_key) TRY(check_idempotency_key(request));
   return endpoint.handler(request);
@@ -129,9 +131,10 @@ struct Router::Match {
   const Endpoint* endpoint = nullptr;  // null: no such method there
 };
 
-Router::Router(std::vector<Endpoint> endpoints, Authorizer authorizer)
+Router::Router(std::vector<Endpoint> endpoints, Authorizer authorizer, Fallback fallback)
     : endpoints_(std::move(endpoints)),
       authorizer_(std::move(authorizer)),
+      fallback_(std::move(fallback)),
       root_(std::make_unique<Node>()) {
   std::set<std::string> ids;
   for (size_t i = 0; i < endpoints_.size(); ++i) {
@@ -173,7 +176,10 @@ Router::Match Router::find(const Request& request) const {
 Response Router::handle(Request request) const {
   if (request.path.empty() || request.path[0] != '/') return not_found(request);
   const Match match = find(request);
-  if (match.node == nullptr) return not_found(request);
+  if (match.node == nullptr) {
+    std::optional<Response> other = fallback_ ? fallback_(request) : std::nullopt;
+    return other ? *std::move(other) : not_found(request);
+  }
   if (match.endpoint == nullptr) {
     const std::string allow = match.node->allow();
     if (request.method != Method::options) return method_not_allowed(request, allow);

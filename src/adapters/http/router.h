@@ -49,6 +49,8 @@ struct Endpoint {
   // An Idempotency-Key is required, and checked for form: on what creates or pays.
   bool idempotent_key = false;
   bool event_stream = false;  // answers text/event-stream
+  // `?ticket=` may stand for the session: where a browser cannot send headers.
+  bool takes_ticket = false;
 };
 
 // Who is asking, or the Error (unauthenticated, forbidden) that answers instead of the
@@ -56,13 +58,17 @@ struct Endpoint {
 struct Authorized {
   std::shared_ptr<const Actor> actor;
   std::string actor_id;
+  std::string token_id;
 };
 using Authorizer = std::function<Result<Authorized>(const Request&, Permission)>;
+
+// Answers paths that no endpoint has; nullopt: nor does this.
+using Fallback = std::function<std::optional<Response>(const Request&)>;
 
 class Router {
  public:
   // CHECKs the invariant, and that every endpoint has a handler and an operation_id.
-  Router(std::vector<Endpoint> endpoints, Authorizer authorizer);
+  Router(std::vector<Endpoint> endpoints, Authorizer authorizer, Fallback fallback = nullptr);
   ~Router();
   Router(Router&&) noexcept;
   Router& operator=(Router&&) noexcept;
@@ -81,6 +87,7 @@ class Router {
 
   std::vector<Endpoint> endpoints_;
   Authorizer authorizer_;
+  Fallback fallback_;
   std::unique_ptr<Node> root_;
 };
 

@@ -113,6 +113,7 @@ struct Session::Reading {
   bool is_head = false;
   bool keep_alive = false;
   std::string last_event_id;
+  Headers headers;  // of a request that asks for an upgrade
   Steady::time_point read_at = Steady::now();
 };
 
@@ -184,6 +185,10 @@ void Session::drain() {
         return self->close();
       case Phase::waiting:
         return self->ask_later();
+      case Phase::upgraded: {
+        const auto socket = self->socket_;  // it may end at once, and be let go
+        return socket->stop();
+      }
       default:
         return;  // sent() sees that the server stops
     }
@@ -360,6 +365,7 @@ void Session::dispatch() {
   request.transport = security_;
   reading.path = request.path;
   reading.is_head = request.method == Method::head;
+  if (request.header("Upgrade")) reading.headers = request.headers;
   reading.last_event_id = request.query_value("last_event_id").value_or("");
   if (const auto id = request.header("Last-Event-ID")) reading.last_event_id = *id;
   if (reading.last_event_id.size() > kLastEventIdBytes) reading.last_event_id.clear();
@@ -389,6 +395,7 @@ void Session::handled(Response response) {
     waiting_->outer = std::move(response);
     return start_waiting(std::move(later));
   }
+  if (response.socket != nullptr) return start_socket(std::move(response));
   if (response.stream != nullptr) return start_stream(std::move(response));
   send(std::move(response));
 }
@@ -442,6 +449,25 @@ void Session::answered_later(std::optional<Response> response, Deferred::Chance 
   waiting_.reset();
   response->later.reset();
   handled(*std::move(response));
+}
+
+// ---- WebSockets ----
+
+// The connection stays this session's; what goes over it is the socket's from now on.
+void Session::start_socket(Response response) {
+  response.status = 101;
+  log(response);
+  phase_ = Phase::upgraded;
+  disarm();
+  const auto self = shared_from_this();
+  const auto socket =
+      WebSocketSession::create(self, *transport_, std::move(response.socket), {}, [self] {
+        self->socket_.reset();
+        self->close();
+      });
+  socket_ = socket;
+  socket->start(reading_->headers, std::exchange(inbox_, {}));
+  if (shared_->stopping.load()) socket->stop();
 }
 
 // ---- server-sent events ----
@@ -578,7 +604,8 @@ void Session::send(Response response) {
   log(response);
   outbox_ = *std::move(head);
   const bool bodiless = reading_->is_head || response.status == 204 || response.status == 304;
-  if (!bodiless) outbox_ += response.body;
+  if (!bodiless && response.file == nullptr) outbox_ += response.body;
+  if (!bodiless) file_ = std::move(response.file);
   written_ = 0;
   phase_ = Phase::writing;
   write_rest(&Session::sent);
@@ -586,19 +613,27 @@ void Session::send(Response response) {
 
 void Session::write_rest(Step then) {
   arm(shared_->options.idle_timeout, &Session::close);
-  transport_->write_some(asio::buffer(std::string_view(outbox_).substr(written_)),
+  transport_->write_some(asio::buffer(unwritten()),
                          [self = shared_from_this(), then](error_code error, size_t bytes) {
                            if (self->phase_ != Phase::writing) return;
                            if (error) return self->close();
                            self->written_ += bytes;
-                           if (self->written_ < self->outbox_.size()) return self->write_rest(then);
+                           if (!self->unwritten().empty()) return self->write_rest(then);
                            ((*self).*then)();
                          });
+}
+
+// Of the outbox, and after it of the file.
+std::string_view Session::unwritten() const {
+  if (written_ < outbox_.size()) return std::string_view(outbox_).substr(written_);
+  if (file_ == nullptr) return {};
+  return std::string_view(*file_).substr(written_ - outbox_.size());
 }
 
 void Session::sent() {
   disarm();
   outbox_.clear();
+  file_.reset();
   if (!reading_->keep_alive || shared_->stopping.load()) return linger();
   next_request();
 }

@@ -2,7 +2,8 @@
 //
 //   handshake -> idle -> head -> body -> handling -> writing -> idle ...
 //                                          |-> waiting (Deferred) -> writing
-//                                          `-> streaming (server-sent events) -> closed
+//                                          |-> streaming (server-sent events) -> closed
+//                                          `-> upgraded (WebSocketSession) -> closed
 //   any error -> writing (problem) -> lingering -> closed
 //
 // Invariant: the next request is not looked at before the answer to this one is written.
@@ -18,6 +19,7 @@
 
 #include "adapters/http/server.h"
 #include "adapters/http/transport.h"
+#include "adapters/http/websocket_session.h"
 #include "adapters/http/worker_pool.h"
 
 namespace cardhour::http {
@@ -82,6 +84,7 @@ class Session : public std::enable_shared_from_this<Session> {
     handling,
     waiting,
     streaming,
+    upgraded,
     writing,
     lingering,
     closed
@@ -104,6 +107,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void send(Response response);
   void write_rest(Step then);
+  std::string_view unwritten() const;
   void sent();
   void linger();
   void close();
@@ -111,6 +115,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void start_waiting(std::shared_ptr<Deferred> later);
   void ask_later();
   void answered_later(std::optional<Response> response, Deferred::Chance chance);
+
+  void start_socket(Response response);
 
   void start_stream(Response response);
   void poll_stream();
@@ -130,8 +136,9 @@ class Session : public std::enable_shared_from_this<Session> {
   const Request::Transport security_;
 
   Phase phase_ = Phase::handshake;
-  std::string inbox_;   // read, not yet parsed
-  std::string outbox_;  // being written, from written_ on
+  std::string inbox_;                        // read, not yet parsed
+  std::string outbox_;                       // being written, from written_ on
+  std::shared_ptr<const std::string> file_;  // written after the outbox
   size_t written_ = 0;
   std::string chunk_;  // the buffer of the outstanding read
   bool read_outstanding_ = false;
@@ -140,6 +147,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<Reading> reading_;
   std::unique_ptr<Waiting> waiting_;
   std::unique_ptr<Streaming> streaming_;
+  std::shared_ptr<WebSocketSession> socket_;
   std::atomic<bool> wake_posted_{false};
 
   struct Timer;

@@ -90,14 +90,6 @@ bool is_host(std::string_view host) {
   });
 }
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 // "Tue, 01 Dec 2026 08:30:00 GMT", independent of the locale.
 std::string http_date() {
   static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -162,9 +154,17 @@ std::optional<std::string> response_head(const Response& response, Connection co
   if (!response.headers.find("X-Content-Type-Options")) {
     add_field(head, "X-Content-Type-Options", "nosniff");
   }
+  // No answer is a page of its own, or part of another site's, unless it says so.
+  if (!response.headers.find("Content-Security-Policy")) {
+    add_field(head, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  }
+  if (!response.headers.find("Cross-Origin-Resource-Policy")) {
+    add_field(head, "Cross-Origin-Resource-Policy", "same-origin");
+  }
   const bool bodiless = response.status == 204 || response.status == 304;
   if (length == BodyLength::declared && !bodiless) {
-    add_field(head, "Content-Length", std::to_string(response.body.size()));
+    const std::string& body = response.file != nullptr ? *response.file : response.body;
+    add_field(head, "Content-Length", std::to_string(body.size()));
   }
   add_field(head, "Connection", connection == Connection::close ? "close" : "keep-alive");
   head += "\r\n";

@@ -95,7 +95,8 @@ json::object fixed_config(const IncusOptions& options, const EngineSpec& spec) {
           {"limits.processes", std::to_string(options.processes_max)},
           {kTagDeployment, options.deployment},
           {kTagInstance, spec.id.text},
-          {kTagAccount, spec.account.text}};
+          {kTagAccount, spec.account.text},
+          {kTagImage, spec.image}};
 }
 
 json::object shape_config(const EngineShape& shape) {

@@ -1,11 +1,11 @@
 // IncusEngine: the Engine on one Incus daemon, over its unix socket. What runs stays Incus's
 // to know: nothing about instances is kept in memory. Objects carry the tags
-// user.cardhour.{deployment,instance,account,generation,cards}, and what lacks this
+// user.cardhour.{deployment,instance,account,image,generation,cards}, and what lacks this
 // deployment's tag is never listed, changed or removed. An instance counts only with the
 // mark user.cardhour.created, the last step of a creation: what lacks it is a husk of one
 // that was killed, and is deleted, never started.
 // Files: incus_engine.cc what is there, incus_instances.cc create, start, stop and remove,
-// incus_guest.cc what is done inside.
+// incus_describe.cc what an instance is made of, incus_guest.cc what is done inside.
 // Thread-safe. Calls of this object for one instance take turns: a stop that comes while a
 // start is under way is sent when that start is over, and wins.
 #pragma once
@@ -59,6 +59,7 @@ class IncusEngine : public Engine {
   Result<std::vector<EngineInstance>> list() override;
   Result<std::vector<EngineUsage>> usage() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
 
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override;

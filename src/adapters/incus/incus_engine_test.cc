@@ -14,9 +14,11 @@
 #include <filesystem>
 #include <thread>
 
+#include "adapters/incus/incus_shells.h"
 #include "adapters/incus/test_world.h"
 #include "base/size.h"
 #include "tests/conformance/engine_conformance.h"
+#include "tests/conformance/shell_conformance.h"
 
 namespace cardhour {
 namespace {
@@ -50,6 +52,33 @@ class IncusEngineWorld final : public EngineWorld {
   std::unique_ptr<TestWorld> world_;
   std::string name_;
 };
+
+class IncusShellWorld final : public ShellWorld {
+ public:
+  explicit IncusShellWorld(std::unique_ptr<TestWorld> world)
+      : world_(std::move(world)),
+        running_(world_->ready().id),
+        shells_(world_->options(), world_->engine()) {}
+
+  Shells& shells() override { return shells_; }
+  InstanceId running() override { return running_; }
+  InstanceId not_there() override { return make_id<InstanceTag>(1ULL); }
+
+ private:
+  std::unique_ptr<TestWorld> world_;
+  InstanceId running_;
+  IncusShells shells_;
+};
+
+std::unique_ptr<ShellWorld> incus_shell_world() {
+  auto world = TestWorld::make();
+  if (world == nullptr) return nullptr;
+  return std::make_unique<IncusShellWorld>(std::move(world));
+}
+
+INSTANTIATE_TEST_SUITE_P(Incus, ShellConformance,
+                         testing::Values(ShellAdapter{"incus", incus_shell_world}),
+                         shell_adapter_name);
 
 std::unique_ptr<EngineWorld> incus_world() {
   auto world = TestWorld::make();

@@ -54,6 +54,7 @@ inline constexpr std::string_view kTagInstance = "user.cardhour.instance";
 inline constexpr std::string_view kTagAccount = "user.cardhour.account";
 inline constexpr std::string_view kTagGeneration = "user.cardhour.generation";
 inline constexpr std::string_view kTagCards = "user.cardhour.cards";
+inline constexpr std::string_view kTagImage = "user.cardhour.image";
 inline constexpr std::string_view kTagCreated = "user.cardhour.created";
 
 // Text and objects inside an answer; empty when they are not there.

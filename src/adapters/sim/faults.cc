@@ -11,6 +11,15 @@ namespace {
 
 constexpr int kPerMille = 1000;
 
+constexpr std::initializer_list<Fault> kOfEngine = {
+    Fault::unavailable, Fault::failed, Fault::lost_request, Fault::lost_answer,
+    Fault::slow,        Fault::hung,   Fault::crash_before, Fault::crash_after};
+constexpr std::initializer_list<Fault> kOfRead = {Fault::unavailable, Fault::crash_before,
+                                                  Fault::crash_inside, Fault::crash_after};
+constexpr std::initializer_list<Fault> kOfWrite = {Fault::unavailable, Fault::lost_answer,
+                                                   Fault::crash_before, Fault::crash_inside,
+                                                   Fault::crash_after};
+
 std::string name_of(std::string_view call, Fault fault) {
   return std::string(call) + " " + std::string(enum_text(fault));
 }
@@ -33,21 +42,25 @@ tl::unexpected<Error> engine_error(std::string_view call, Fault fault) {
 template <class Effect>
 auto engine_call(FaultPlan& plan, std::string_view call, const Effect& effect)
     -> decltype(effect()) {
-  const auto fault = plan.draw(call, {Fault::unavailable, Fault::failed, Fault::lost_request,
-                                      Fault::lost_answer, Fault::crash_before, Fault::crash_after});
+  const auto fault = plan.draw(call, kOfEngine);
   if (!fault) return effect();
   if (*fault == Fault::crash_before) crash(call, *fault);
-  const bool is_done = *fault == Fault::lost_answer || *fault == Fault::crash_after;
+  if (*fault == Fault::slow) {
+    plan.wait(kSlowCall);
+    return effect();
+  }
+  const bool is_done =
+      *fault == Fault::lost_answer || *fault == Fault::hung || *fault == Fault::crash_after;
   if (is_done) static_cast<void>(effect());
+  if (*fault == Fault::hung) plan.wait(kHungCall);
   if (*fault == Fault::crash_after) crash(call, *fault);
   return engine_error(call, *fault);
 }
 
 template <class Transaction>
-Status store_call(FaultPlan& plan, std::string_view call, const std::function<Status(Tx&)>& body,
-                  const Transaction& transaction) {
-  const auto fault = plan.draw(
-      call, {Fault::unavailable, Fault::crash_before, Fault::crash_inside, Fault::crash_after});
+Status store_call(FaultPlan& plan, std::string_view call, std::initializer_list<Fault> possible,
+                  const std::function<Status(Tx&)>& body, const Transaction& transaction) {
+  const auto fault = plan.draw(call, possible);
   if (!fault) return transaction(body);
   if (*fault == Fault::crash_before) crash(call, *fault);
   if (*fault == Fault::unavailable) {
@@ -60,6 +73,9 @@ Status store_call(FaultPlan& plan, std::string_view call, const std::function<St
   };
   const Status status = transaction(struck);
   if (*fault == Fault::crash_after) crash(call, *fault);
+  if (*fault == Fault::lost_answer && status) {
+    return fail(ErrorCode::store_unavailable, Text{"no word of the commit", "未收到提交结果"});
+  }
   return status;
 }
 
@@ -74,6 +90,36 @@ void FaultPlan::set(Fault fault, int per_mille) {
 void FaultPlan::set_active(bool active) {
   const std::lock_guard lock(mutex_);
   is_active_ = active;
+}
+
+void FaultPlan::set_paused(bool paused) {
+  const std::lock_guard lock(mutex_);
+  is_paused_ = paused;
+}
+
+void FaultPlan::set_wait(std::function<void(Duration)> wait) {
+  const std::lock_guard lock(mutex_);
+  wait_ = std::move(wait);
+}
+
+void FaultPlan::set_listener(Listener listener) {
+  const std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+}
+
+void FaultPlan::mark() {
+  const std::lock_guard lock(mutex_);
+  since_mark_.clear();
+}
+
+// Not under the mutex: what goes on meanwhile makes calls too.
+void FaultPlan::wait(Duration by) {
+  std::function<void(Duration)> wait;
+  {
+    const std::lock_guard lock(mutex_);
+    wait = wait_;
+  }
+  if (wait) wait(by);
 }
 
 void FaultPlan::force(Fault fault, std::string call, int nth) {
@@ -112,9 +158,15 @@ std::optional<Fault> FaultPlan::due_by_chance(std::initializer_list<Fault> possi
 
 std::optional<Fault> FaultPlan::draw(std::string_view call, std::initializer_list<Fault> possible) {
   const std::lock_guard lock(mutex_);
-  ++calls_[std::string(call)];
+  if (is_paused_) return std::nullopt;
+  const std::string name(call);
+  ++calls_[name];
+  const int nth = ++since_mark_[name];
   std::optional<Fault> fault = due_by_force(call, possible);
-  if (!fault) fault = due_by_chance(possible);
+  if (!fault) {
+    fault = due_by_chance(possible);
+    if (fault && listener_) listener_(*fault, name, nth);
+  }
   if (fault) ++hits_[name_of(call, *fault)];
   return fault;
 }
@@ -141,6 +193,24 @@ int FaultPlan::hits(Fault fault) const {
   return count;
 }
 
+std::vector<std::string> FaultPlan::possible_hits() {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view call, std::initializer_list<Fault> possible) {
+    for (const Fault fault : possible) names.push_back(name_of(call, fault));
+  };
+  for (const char* call : {"hosts", "list", "find", "images", "ensure_created", "ensure_started",
+                           "ssh_answers", "visible_cards", "apply_identity", "put_notice",
+                           "shut_down", "force_stop", "ensure_removed", "port_is_free"}) {
+    add("engine." + std::string(call), kOfEngine);
+  }
+  for (const char* call : {"ensure_created", "ensure_started", "ensure_removed"}) {
+    add("midway." + std::string(call), {Fault::crash_inside});
+  }
+  add("store.read", kOfRead);
+  add("store.write", kOfWrite);
+  return names;
+}
+
 int64_t FaultPlan::calls(const std::string& call) const {
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find(call);
@@ -158,6 +228,9 @@ Result<std::vector<EngineUsage>> FaultyEngine::usage() {
 }
 Result<std::optional<EngineInstance>> FaultyEngine::find(const InstanceId& id) {
   return engine_call(plan_, "engine.find", [&] { return inner_.find(id); });
+}
+Result<std::optional<EngineObject>> FaultyEngine::describe(const InstanceId& id) {
+  return engine_call(plan_, "engine.describe", [&] { return inner_.describe(id); });
 }
 Result<std::vector<std::string>> FaultyEngine::images() {
   return engine_call(plan_, "engine.images", [&] { return inner_.images(); });
@@ -198,10 +271,12 @@ Result<bool> FaultyEngine::port_is_free(int port) {
 }
 
 Status FaultyStore::write(const std::function<Status(Tx&)>& body) {
-  return store_call(plan_, "store.write", body, [&](const auto& run) { return inner_.write(run); });
+  return store_call(plan_, "store.write", kOfWrite, body,
+                    [&](const auto& run) { return inner_.write(run); });
 }
 Status FaultyStore::read(const std::function<Status(Tx&)>& body) {
-  return store_call(plan_, "store.read", body, [&](const auto& run) { return inner_.read(run); });
+  return store_call(plan_, "store.read", kOfRead, body,
+                    [&](const auto& run) { return inner_.read(run); });
 }
 
 }  // namespace cardhour

@@ -34,13 +34,17 @@ enum class Fault {
   failed,        // the engine's own refusal: nothing was done
   lost_request,  // a timeout, and nothing was done
   lost_answer,   // a timeout, and all was done
+  slow,          // done and answered, after a while
+  hung,          // a timeout after longer than any lock of ours holds, and all was done
   crash_before,  // the control plane dies before the effect
   crash_inside,  // in the middle of it; in a transaction: after the body, before the commit
   crash_after,   // after the effect, before its answer is heard
 };
-BOOST_DESCRIBE_ENUM(Fault, unavailable, failed, lost_request, lost_answer, crash_before,
+BOOST_DESCRIBE_ENUM(Fault, unavailable, failed, lost_request, lost_answer, slow, hung, crash_before,
                     crash_inside, crash_after)
-inline constexpr size_t kFaults = 7;
+inline constexpr size_t kFaults = 9;
+inline constexpr Duration kSlowCall = seconds(20);
+inline constexpr Duration kHungCall = minutes(11);
 
 class FaultPlan {
  public:
@@ -51,9 +55,20 @@ class FaultPlan {
   void set(Fault fault, int per_mille);
   // Quiet phases: nothing strikes by chance, what is forced does.
   void set_active(bool active);
+  // Nothing strikes, and calls are not counted: for whoever looks from outside.
+  void set_paused(bool paused);
+  // Passes the time of slow and hung calls; none: they take none.
+  void set_wait(std::function<void(Duration)> wait);
   // The fault strikes the `nth` (1, 2, ...) call named `call` from now on; "" is any call.
   // Calls are named "engine.ensure_started", "store.write", ...
   void force(Fault fault, std::string call, int nth = 1);
+
+  // Hears of each fault that strikes by chance, with the number of its call among those of that
+  // name since mark(): forced so at the mark, it strikes there again.
+  using Listener = std::function<void(Fault, const std::string& call, int nth)>;
+  void set_listener(Listener listener);
+  void mark();
+  void wait(Duration by);
 
   // What strikes this call, out of what is possible there. Draws once, and counts.
   std::optional<Fault> draw(std::string_view call, std::initializer_list<Fault> possible);
@@ -64,6 +79,8 @@ class FaultPlan {
   std::map<std::string, int> hits() const;
   int hits(Fault fault) const;
   int64_t calls(const std::string& call) const;
+  // Every pair of a call and a fault that can strike it, as hits() names it.
+  static std::vector<std::string> possible_hits();
 
  private:
   struct Forced {
@@ -77,6 +94,10 @@ class FaultPlan {
   mutable std::mutex mutex_;
   Xoshiro random_;
   bool is_active_ = true;
+  bool is_paused_ = false;
+  std::function<void(Duration)> wait_;
+  Listener listener_;
+  std::map<std::string, int> since_mark_;
   std::array<int, kFaults> per_mille_{};
   std::vector<Forced> forced_;
   std::map<std::string, int> hits_;
@@ -91,6 +112,7 @@ class FaultyEngine final : public Engine {
   Result<std::vector<EngineInstance>> list() override;
   Result<std::vector<EngineUsage>> usage() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override;
   Status ensure_started(const EngineSpec& spec, const EngineShape& shape) override;
@@ -108,8 +130,9 @@ class FaultyEngine final : public Engine {
   FaultPlan& plan_;
 };
 
-// `unavailable` strikes before the transaction; crash_before before it begins, crash_inside
-// after the body (the inner store must roll back), crash_after after the commit.
+// `unavailable` strikes before the transaction, lost_answer after the commit of a write;
+// crash_before before it begins, crash_inside after the body (the inner store must roll back),
+// crash_after after the commit.
 class FaultyStore final : public Store {
  public:
   FaultyStore(Store& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}

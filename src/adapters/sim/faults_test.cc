@@ -30,6 +30,7 @@ class CountingStore final : public Store {
     LedgerRepository& ledger() override { return none<LedgerRepository>(); }
     EventRepository& events() override { return none<EventRepository>(); }
     KeyRepository& keys() override { return none<KeyRepository>(); }
+    RestoreRepository& restores() override { return none<RestoreRepository>(); }
 
    private:
     template <class T>
@@ -111,6 +112,50 @@ TEST_F(FaultyEngineTest, TwoForcedFaultsStrikeOneAfterTheOther) {
   EXPECT_EQ(faulty_.hosts().error().code, ErrorCode::engine_failed);
   EXPECT_EQ(faulty_.hosts().error().code, ErrorCode::engine_unavailable);
   EXPECT_TRUE(faulty_.hosts().has_value());
+}
+
+TEST_F(FaultyEngineTest, SlowAndHungCallsTakeTheirTime) {
+  plan_.set_wait([this](Duration by) { clock_.advance(by); });
+  const Timestamp begin = clock_.now();
+  plan_.force(Fault::slow, "engine.ensure_created");
+  EXPECT_TRUE(create().has_value());
+  EXPECT_EQ(clock_.now() - begin, kSlowCall);
+  plan_.force(Fault::hung, "engine.ensure_removed");
+  EXPECT_EQ(faulty_.ensure_removed(spec().id).error().code, ErrorCode::engine_unavailable);
+  EXPECT_EQ(clock_.now() - begin, kSlowCall + kHungCall);
+  EXPECT_FALSE(exists()) << "it was done all the same";
+}
+
+TEST_F(FaultyEngineTest, NothingStrikesOrCountsWhilePaused) {
+  plan_.force(Fault::failed, "engine.hosts", 2);
+  EXPECT_TRUE(faulty_.hosts().has_value());
+  plan_.set_paused(true);
+  EXPECT_TRUE(faulty_.hosts().has_value());
+  plan_.set_paused(false);
+  EXPECT_FALSE(faulty_.hosts().has_value());
+  EXPECT_EQ(plan_.calls("engine.hosts"), 2);
+}
+
+TEST_F(FaultyEngineTest, TellsWhatStruckByChanceSoThatItCanBeForced) {
+  plan_.set(Fault::failed, 1000);
+  std::vector<std::string> told;
+  plan_.set_listener([&](Fault fault, const std::string& call, int nth) {
+    told.push_back(std::string(enum_text(fault)) + " " + call + " " + std::to_string(nth));
+  });
+  EXPECT_FALSE(faulty_.hosts().has_value());
+  plan_.mark();
+  EXPECT_FALSE(faulty_.images().has_value());
+  EXPECT_FALSE(faulty_.hosts().has_value());
+  EXPECT_FALSE(faulty_.hosts().has_value());
+  EXPECT_EQ(told, (std::vector<std::string>{"failed engine.hosts 1", "failed engine.images 1",
+                                            "failed engine.hosts 1", "failed engine.hosts 2"}));
+}
+
+TEST(FaultPlan, KnowsEveryHitThatThereCanBe) {
+  const auto hits = FaultPlan::possible_hits();
+  EXPECT_GT(hits.size(), 100u);
+  EXPECT_NE(std::ranges::find(hits, "engine.find hung"), hits.end());
+  EXPECT_NE(std::ranges::find(hits, "store.write lost_answer"), hits.end());
 }
 
 std::string pattern(uint64_t seed, bool active = true) {

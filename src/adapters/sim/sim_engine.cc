@@ -170,6 +170,22 @@ Result<std::optional<EngineInstance>> SimEngine::find(const InstanceId& id) {
   return seen(*object);
 }
 
+Result<std::optional<EngineObject>> SimEngine::describe(const InstanceId& id) {
+  const std::lock_guard lock(mutex_);
+  TRY(reachable());
+  const Object* object = find_finished(id);
+  if (object == nullptr) return std::nullopt;
+  EngineObject described;
+  described.seen = seen(*object);
+  described.spec = object->spec;
+  described.spec.first_shape.reset();
+  described.millicores = object->shape.millicores;
+  described.memory_bytes = object->shape.memory_bytes;
+  for (const EngineCard& given : object->shape.cards) described.cards.push_back(given.uuid);
+  described.generation = object->generation;
+  return described;
+}
+
 Result<std::vector<std::string>> SimEngine::images() {
   const std::lock_guard lock(mutex_);
   TRY(reachable());
@@ -230,6 +246,7 @@ Status SimEngine::ensure_started(const EngineSpec& spec, const EngineShape& shap
   TRY(check_startable(spec, shape));
   object->spec = spec;
   object->shape = shape;
+  ++object->generation;
   midway("ensure_started");
   const Timestamp now = clock_.now();
   object->run = "run-" + std::to_string(++runs_);
@@ -377,6 +394,15 @@ void SimEngine::add_foreign(const std::string& name) {
   foreign_.insert(name);
 }
 
+void SimEngine::add_unknown(const InstanceId& id) {
+  const std::lock_guard lock(mutex_);
+  Object& object = objects_[id];
+  object.spec.id = id;
+  object.is_finished = true;
+  object.is_on = true;
+  object.run = "run-" + std::to_string(++runs_);
+}
+
 void SimEngine::take_port(int port) {
   const std::lock_guard lock(mutex_);
   taken_ports_.insert(port);
@@ -388,6 +414,15 @@ void SimEngine::reboot_host() {
     object.start_ends_at.reset();
     object.stop_ends_at.reset();
     switch_off(object, Duration{});
+  }
+}
+
+void SimEngine::swap_pci_addresses() {
+  const std::lock_guard lock(mutex_);
+  for (SimHost& host : hosts_) {
+    if (host.cards.empty()) continue;
+    std::string carried = host.cards.back().pci_address;
+    for (ProbedCard& card : host.cards) std::swap(card.pci_address, carried);
   }
 }
 
@@ -463,6 +498,11 @@ std::vector<std::string> SimEngine::leftovers() {
     if (!objects_.contains(id)) result.push_back("data disk " + id.text);
   }
   return result;
+}
+
+bool SimEngine::exists(const InstanceId& id) const {
+  const std::lock_guard lock(mutex_);
+  return objects_.contains(id);
 }
 
 std::vector<std::string> SimEngine::foreign() {

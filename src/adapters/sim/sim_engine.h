@@ -10,6 +10,7 @@
 // Thread-safe. The hooks in SimEngineOptions must not call the engine (midway) or may (wait).
 #pragma once
 
+#include <boost/describe/enum.hpp>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -65,6 +66,7 @@ struct SimActivity {
 
 // How visible_cards lies about an instance.
 enum class CardSight { true_view, one_missing, one_extra };
+BOOST_DESCRIBE_ENUM(CardSight, true_view, one_missing, one_extra)
 
 class SimEngine final : public Engine {
  public:
@@ -74,6 +76,7 @@ class SimEngine final : public Engine {
   Result<std::vector<EngineInstance>> list() override;
   Result<std::vector<EngineUsage>> usage() override;
   Result<std::optional<EngineInstance>> find(const InstanceId& id) override;
+  Result<std::optional<EngineObject>> describe(const InstanceId& id) override;
   Result<std::vector<std::string>> images() override;
   Status ensure_created(const EngineSpec& spec, const GuestIdentity& identity) override;
   Status ensure_started(const EngineSpec& spec, const EngineShape& shape) override;
@@ -91,8 +94,10 @@ class SimEngine final : public Engine {
   bool delete_behind_our_back(const InstanceId& id);
   bool poweroff_inside(const InstanceId& id);
   void add_foreign(const std::string& name);  // a running instance of somebody else
+  void add_unknown(const InstanceId& id);     // running, tagged as ours, of another database
   void take_port(int port);                   // a foreign process listens
   void reboot_host();                         // every run ends; nothing starts by itself
+  void swap_pci_addresses();                  // as a reboot may: the last card's becomes the first
   void set_silent(bool silent);               // answers nothing; what runs goes on
   void kill_guest(const InstanceId& id);      // no banner, no shutdown; until the next start
   void set_shutdown_hangs(const InstanceId& id, bool hangs);
@@ -108,6 +113,7 @@ class SimEngine final : public Engine {
   // For invariants: what runs now, finished or not; disks and husks without an instance.
   std::vector<SimRun> running();
   std::vector<std::string> leftovers();
+  bool exists(const InstanceId& id) const;  // running or not
   std::vector<std::string> foreign();  // names, each still there and running
   std::vector<std::string> authorized_keys(const InstanceId& id);
 
@@ -122,6 +128,7 @@ class SimEngine final : public Engine {
     Timestamp banner_at;
     std::string run;
     EngineShape shape;
+    int64_t generation = 0;
     std::string notice;
     bool guest_is_dead = false;
     bool shutdown_hangs = false;

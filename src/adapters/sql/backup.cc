@@ -8,6 +8,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "adapters/sql/migrations.h"
+#include "adapters/sql/restore_repository.h"
+
 namespace cardhour::sql {
 
 namespace {
@@ -59,6 +62,36 @@ Status copy_database(Connection& connection, const std::string& path) {
   Status status = write_copy(connection, partial, path);
   if (!status) ::unlink(partial.c_str());
   return status;
+}
+
+Status check_integrity(Connection& connection) {
+  TRY_ASSIGN(const auto lines, connection.select<std::string>("pragma integrity_check(10)"));
+  TRY_ASSIGN(const auto orphans, connection.select<std::string>(
+                                     "select distinct \"table\" from pragma_foreign_key_check"));
+  std::string damage;
+  for (const std::string& line : lines) damage += line == "ok" ? "" : "; " + line;
+  for (const std::string& table : orphans) damage += "; a row of " + table + " points nowhere";
+  if (damage.empty()) return {};
+  return fail(ErrorCode::internal, text("the database is damaged{}", "数据库已损坏{}", damage),
+              text("Stop Cardhour and restore the last backup.", "请停止卡时，并恢复最近的备份。"));
+}
+
+Status prepare_restored(const std::string& path, const Restore& restore) {
+  TRY_ASSIGN(const auto connection, Connection::open({.path = path}));
+  TRY_ASSIGN(const int version, schema_version(*connection));
+  if (version == 0) {
+    return fail(ErrorCode::conflict, Text{"the file is empty", "该文件为空"},
+                Text{"Choose a backup that Cardhour made.", "请选择由卡时制作的备份。"});
+  }
+  TRY(check_integrity(*connection));
+  TRY(migrate(*connection, embedded_migrations(), ""));
+  TRY(connection->begin_write());
+  SqlRestoreRepository restores(*connection);
+  if (const Status put = restores.put(restore); !put) {
+    connection->rollback();
+    return put;
+  }
+  return connection->commit();
 }
 
 }  // namespace cardhour::sql

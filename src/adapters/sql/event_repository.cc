@@ -13,36 +13,32 @@ Status SqlEventRepository::append(Event event) {
   return connection_.run(insert, event);
 }
 
-Result<std::vector<Event>> SqlEventRepository::after(int64_t seq,
-                                                     const std::optional<AccountId>& account,
-                                                     const std::optional<InstanceId>& instance,
+Result<std::vector<Event>> SqlEventRepository::after(int64_t seq, const EventFilter& filter,
                                                      int limit) {
-  return select(seq, account, instance, limit, "seq > :seq", "seq");
+  return select(seq, filter, limit, "seq > :seq", "seq");
 }
 
-Result<std::vector<Event>> SqlEventRepository::latest(const std::optional<AccountId>& account,
-                                                      const std::optional<InstanceId>& instance,
+Result<std::vector<Event>> SqlEventRepository::before(int64_t seq, const EventFilter& filter,
                                                       int limit) {
-  auto events = select(INT64_MAX, account, instance, limit, "seq < :seq", "seq desc");
+  auto events = select(seq, filter, limit, "seq < :seq", "seq desc");
   if (events) std::reverse(events->begin(), events->end());
   return events;
 }
 
-Result<std::vector<Event>> SqlEventRepository::select(int64_t seq,
-                                                      const std::optional<AccountId>& account,
-                                                      const std::optional<InstanceId>& instance,
+// What is not filtered by binds an empty text to itself, so that every query has the same
+// parameters and those that filter find their index.
+Result<std::vector<Event>> SqlEventRepository::select(int64_t seq, const EventFilter& filter,
                                                       int limit, const std::string& comparison,
                                                       const std::string& order) {
   const std::string sql = select_sql<Event>(
-      "events", fmt::format("where {}{}{} order by {} limit :limit", comparison,
-                            account ? " and account_id = :account" : "",
-                            instance ? " and instance_id = :instance" : "", order));
-  if (account && instance) {
-    return connection_.select<Event>(sql, seq, *account, *instance, limit);
-  }
-  if (account) return connection_.select<Event>(sql, seq, *account, limit);
-  if (instance) return connection_.select<Event>(sql, seq, *instance, limit);
-  return connection_.select<Event>(sql, seq, limit);
+      "events",
+      fmt::format("where {} and {} = :account and {} = :instance and {} = :actor order by {} "
+                  "limit :limit",
+                  comparison, filter.account ? "account_id" : "''",
+                  filter.instance ? "instance_id" : "''", filter.actor ? "actor" : "''", order));
+  return connection_.select<Event>(sql, seq, filter.account.value_or(AccountId{}),
+                                   filter.instance.value_or(InstanceId{}),
+                                   filter.actor.value_or(""), limit);
 }
 
 }  // namespace cardhour::sql

@@ -11,15 +11,12 @@ class SqlEventRepository : public EventRepository {
   explicit SqlEventRepository(Connection& connection) : connection_(connection) {}
 
   Status append(Event event) override;
-  Result<std::vector<Event>> after(int64_t seq, const std::optional<AccountId>& account,
-                                   const std::optional<InstanceId>& instance, int limit) override;
-  Result<std::vector<Event>> latest(const std::optional<AccountId>& account,
-                                    const std::optional<InstanceId>& instance, int limit) override;
+  Result<std::vector<Event>> after(int64_t seq, const EventFilter& filter, int limit) override;
+  Result<std::vector<Event>> before(int64_t seq, const EventFilter& filter, int limit) override;
 
  private:
-  // `rest` compares seq with a first parameter and has a limit as its last.
-  Result<std::vector<Event>> select(int64_t seq, const std::optional<AccountId>& account,
-                                    const std::optional<InstanceId>& instance, int limit,
+  // `comparison` is of seq with :seq.
+  Result<std::vector<Event>> select(int64_t seq, const EventFilter& filter, int limit,
                                     const std::string& comparison, const std::string& order);
 
   Connection& connection_;

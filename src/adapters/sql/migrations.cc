@@ -9,23 +9,6 @@ namespace {
 constexpr const char* kVersionTable =
     "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL) STRICT";
 
-// The highest step applied; 0 for an empty database.
-Result<int> stored_version(Connection& connection) {
-  static const std::string count_tables =
-      "select count(*) from sqlite_master where type = 'table' and name not like 'sqlite_%'";
-  static const std::string count_ours = count_tables + " and name = 'schema_version'";
-  TRY_ASSIGN(const int64_t tables, connection.value<int64_t>(count_tables));
-  if (tables == 0) return 0;
-  TRY_ASSIGN(const int64_t ours, connection.value<int64_t>(count_ours));
-  if (ours == 0) {
-    return fail(
-        ErrorCode::conflict,
-        text("the database has tables, but not Cardhour's", "该数据库中已有表，但不是卡时的数据库"),
-        text("Choose another path for the database.", "请为数据库换一个路径。"));
-  }
-  return connection.value<int>("select coalesce(max(version), 0) from schema_version");
-}
-
 Status refuse_newer(int stored, int known) {
   if (stored <= known) return {};
   return fail(ErrorCode::conflict,
@@ -40,7 +23,7 @@ Status refuse_newer(int stored, int known) {
 Status apply(Connection& connection, const Migration& migration) {
   TRY(connection.begin_write());
   const auto body = [&]() -> Status {
-    TRY_ASSIGN(const int stored, stored_version(connection));
+    TRY_ASSIGN(const int stored, schema_version(connection));
     if (stored >= migration.number) return {};  // another process was faster
     if (stored == 0) TRY(connection.execute(kVersionTable));
     TRY(connection.execute(std::string(migration.sql)));
@@ -58,9 +41,25 @@ Status apply(Connection& connection, const Migration& migration) {
 
 }  // namespace
 
+Result<int> schema_version(Connection& connection) {
+  static const std::string count_tables =
+      "select count(*) from sqlite_master where type = 'table' and name not like 'sqlite_%'";
+  static const std::string count_ours = count_tables + " and name = 'schema_version'";
+  TRY_ASSIGN(const int64_t tables, connection.value<int64_t>(count_tables));
+  if (tables == 0) return 0;
+  TRY_ASSIGN(const int64_t ours, connection.value<int64_t>(count_ours));
+  if (ours == 0) {
+    return fail(
+        ErrorCode::conflict,
+        text("the database has tables, but not Cardhour's", "该数据库中已有表，但不是卡时的数据库"),
+        text("Choose another path for the database.", "请为数据库换一个路径。"));
+  }
+  return connection.value<int>("select coalesce(max(version), 0) from schema_version");
+}
+
 Status migrate(Connection& connection, std::span<const Migration> migrations,
                const std::string& backup_stem) {
-  TRY_ASSIGN(const int stored, stored_version(connection));
+  TRY_ASSIGN(const int stored, schema_version(connection));
   TRY(refuse_newer(stored, static_cast<int>(migrations.size())));
   const auto missing = migrations.subspan(static_cast<size_t>(stored));
   if (missing.empty()) return {};

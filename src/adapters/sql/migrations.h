@@ -20,6 +20,9 @@ struct Migration {
 // The files of schema/ as they were when the binary was built, in order.
 std::span<const Migration> embedded_migrations();
 
+// The highest step applied; 0 for an empty database. conflict: it is not Cardhour's.
+Result<int> schema_version(Connection& connection);
+
 // Applies what is missing. `backup_stem` is the path of the database: an older database is
 // copied to "<backup_stem>.before-NNNN" first; empty (in memory): no copy. conflict: the
 // database is newer than the binary, or not Cardhour's.

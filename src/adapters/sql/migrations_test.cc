@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "adapters/sql/sql_store.h"
 #include "adapters/sql/store_test_rows.h"
 
@@ -48,6 +51,106 @@ TEST_F(Migrations, AnOlderDatabaseIsCopiedFirst) {
   EXPECT_EQ(3, version(*before));
   EXPECT_EQ(1, must(before->value<int>("select count(*) from accounts")));
 }
+
+TEST_F(Migrations, RowsOfBeforeTheBrowserAndTheReasonsInChineseAreKept) {
+  {
+    auto connection = connect();
+    must(sql::migrate(*connection, all_.first(7), path_));
+    must(connection->execute(
+        "insert into accounts values ('a1', 'l', 'h', 'renter', 'active', 1, null, 0)"));
+    must(
+        connection->execute("insert into tokens values ('k1', 'a1', 'session', null, 'login', "
+                            "'hash', 'read', 1, null)"));
+  }
+  auto store = must(open_sqlite(path_));
+  const auto token =
+      read(*store, [](Tx& tx) { return must(tx.accounts().find_token(TokenId{"k1"})); });
+  ASSERT_TRUE(token);
+  EXPECT_EQ("hash", token->secret_hash);
+  EXPECT_FALSE(token->cookie_hash);
+  EXPECT_TRUE(std::filesystem::exists(copy(8)));
+}
+
+// tests/data/schema: a database as each release left it, with rows. A dump never changes; who adds
+// a migration adds the dump of the schema before it (scripts/schema_dump.py).
+class EveryRelease : public Migrations, public testing::WithParamInterface<int> {
+ protected:
+  static std::string dump(int number) {
+    const auto path = fmt::format("{}/tests/data/schema/{:04}.sql", CARDHOUR_SOURCE_DIR, number);
+    std::ifstream file(path);
+    EXPECT_TRUE(file.good()) << "a released schema without its dump: " << path;
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // A dump has its tables in the order of their names, not of what refers to what.
+  static void load(sql::Connection& connection) {
+    must(connection.execute("pragma foreign_keys = off"));
+    must(connection.execute(dump(GetParam())));
+  }
+  // How many rows each of the tables has that are there.
+  static std::vector<std::string> counts(sql::Connection& connection,
+                                         const std::vector<std::string>& tables) {
+    std::vector<std::string> out;
+    for (const std::string& table : tables) {
+      const auto rows = must(connection.value<int>("select count(*) from " + table));
+      out.push_back(fmt::format("{} {}", table, rows));
+    }
+    return out;
+  }
+};
+
+TEST_P(EveryRelease, IsOpenedWithAllItsRows) {
+  std::vector<std::string> tables;
+  std::vector<std::string> before;
+  {
+    auto connection = connect();
+    load(*connection);
+    ASSERT_EQ(GetParam(), version(*connection));
+    tables = must(connection->select<std::string>(
+        "select name from sqlite_master where type = 'table' and name <> 'schema_version'"
+        " and name not like 'sqlite_%' order by name"));
+    before = counts(*connection, tables);
+  }
+  ASSERT_FALSE(tables.empty());
+  for (const std::string& line : before) EXPECT_FALSE(line.ends_with(" 0")) << line << ": no rows";
+  auto store = must(open_sqlite(path_, SqliteOptions{.durable = false}));
+  must(store->check_integrity());
+  EXPECT_EQ(static_cast<int>(all_.size()), version(*connect()));
+  EXPECT_EQ(before, counts(*connect(), tables));
+  if (GetParam() < static_cast<int>(all_.size())) {
+    EXPECT_TRUE(std::filesystem::exists(copy(GetParam() + 1))) << "copied before it was changed";
+  }
+}
+
+// The rows mean what they meant: read by the repositories of today.
+TEST_P(EveryRelease, ReadsAsItDid) {
+  {
+    auto connection = connect();
+    load(*connection);
+  }
+  auto store = must(open_sqlite(path_, SqliteOptions{.durable = false}));
+  EXPECT_TRUE(read(*store, [](Tx& tx) { return must(tx.ledger().unproven_balances()); }).empty());
+  const auto renter =
+      read(*store, [](Tx& tx) { return must(tx.accounts().find_login("renter1")); });
+  ASSERT_TRUE(renter);
+  EXPECT_EQ(renter->version, 3);
+  if (GetParam() < 3) return;
+  const auto alive = read(*store, [](Tx& tx) { return must(tx.instances().alive()); });
+  ASSERT_EQ(alive.size(), 2u);
+  EXPECT_EQ(alive[0].observed, Observed::running);
+  EXPECT_EQ(alive[1].name, "盒子");
+  EXPECT_EQ(alive[1].fault_what_zh, "余额已用完");
+  if (GetParam() < 5) return;
+  const auto open =
+      read(*store, [&](Tx& tx) { return must(tx.ledger().open_segments_of(alive[0].id)); });
+  ASSERT_EQ(open.size(), 1u);
+  EXPECT_EQ(open[0].posted, Money{1'980'000});
+  EXPECT_EQ(read(*store, [&](Tx& tx) { return must(tx.ledger().posted_for(open[0].id)); }),
+            open[0].posted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schema, EveryRelease,
+                         testing::Range(1, static_cast<int>(sql::embedded_migrations().size())),
+                         [](const auto& release) { return fmt::format("{:04}", release.param); });
 
 TEST_F(Migrations, ANewerDatabaseIsRefusedUntouched) {
   must(sql::migrate(*connect(), all_, path_));
@@ -124,6 +227,8 @@ TEST_F(Migrations, TablesHoldTheDescribedStructs) {
   EXPECT_EQ(wanted_columns<CardXid>(), stored_columns(*connection, "card_xids"));
   EXPECT_EQ(wanted_columns<IdleRule>(), stored_columns(*connection, "idle_rules"));
   EXPECT_EQ(wanted_columns<IdempotentAnswer>(), stored_columns(*connection, "idempotent_answers"));
+  EXPECT_EQ(wanted_columns<Adoption>(), stored_columns(*connection, "adoptions"));
+  EXPECT_EQ(wanted_columns<Restore>(), stored_columns(*connection, "restores"));
 }
 
 // What SQLite says about one step of a query.

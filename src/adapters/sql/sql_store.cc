@@ -11,6 +11,7 @@
 #include "adapters/sql/key_repository.h"
 #include "adapters/sql/ledger_repository.h"
 #include "adapters/sql/migrations.h"
+#include "adapters/sql/restore_repository.h"
 #include "base/check.h"
 
 namespace cardhour {
@@ -27,7 +28,8 @@ struct Session : public Tx {
         event_repository(*connection),
         key_repository(*connection),
         card_health_repository(*connection),
-        idle_repository(*connection) {}
+        idle_repository(*connection),
+        restore_repository(*connection) {}
 
   AccountRepository& accounts() override { return account_repository; }
   HostRepository& hosts() override { return host_repository; }
@@ -37,6 +39,7 @@ struct Session : public Tx {
   KeyRepository& keys() override { return key_repository; }
   CardHealthRepository& card_health() override { return card_health_repository; }
   IdleRepository& idle() override { return idle_repository; }
+  RestoreRepository& restores() override { return restore_repository; }
 
   std::unique_ptr<Connection> connection;
   SqlAccountRepository account_repository;
@@ -47,6 +50,7 @@ struct Session : public Tx {
   SqlKeyRepository key_repository;
   SqlCardHealthRepository card_health_repository;
   SqlIdleRepository idle_repository;
+  SqlRestoreRepository restore_repository;
 };
 
 }  // namespace sql
@@ -83,18 +87,6 @@ class Rollback {
 
 sql::ConnectionOptions connection_options(const std::string& path, const SqliteOptions& options) {
   return {.path = path, .busy_timeout = options.busy_timeout, .durable = options.durable};
-}
-
-Status integrity_of(sql::Connection& connection) {
-  TRY_ASSIGN(const auto lines, connection.select<std::string>("pragma integrity_check(10)"));
-  TRY_ASSIGN(const auto orphans, connection.select<std::string>(
-                                     "select distinct \"table\" from pragma_foreign_key_check"));
-  std::string damage;
-  for (const std::string& line : lines) damage += line == "ok" ? "" : "; " + line;
-  for (const std::string& table : orphans) damage += "; a row of " + table + " points nowhere";
-  if (damage.empty()) return {};
-  return fail(ErrorCode::internal, text("the database is damaged{}", "数据库已损坏{}", damage),
-              text("Stop Cardhour and restore the last backup.", "请停止卡时，并恢复最近的备份。"));
 }
 
 }  // namespace
@@ -160,7 +152,8 @@ Status SqlStore::backup_to(const std::string& path) {
 
 Status SqlStore::check_integrity() {
   Turn turn;
-  return with_reader([](sql::Session& session) { return integrity_of(*session.connection); });
+  return with_reader(
+      [](sql::Session& session) { return sql::check_integrity(*session.connection); });
 }
 
 Status SqlStore::add_reader(const std::string& path, const SqliteOptions& options) {

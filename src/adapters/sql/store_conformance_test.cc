@@ -161,6 +161,7 @@ TEST_P(StoreConformance, TokensAndTheirEnd) {
   populate();
   Token guest = token("k3", TokenKind::instance, 3);
   guest.instance_id = InstanceId{"i1"};
+  guest.cookie_hash = "another hash";
   Token old = token("k4", TokenKind::api, 4);
   old.expires_at = at(100);
   write(*store_, [&](Tx& tx) {
@@ -644,11 +645,16 @@ TEST_P(StoreConformance, EventsAreInOrder) {
   using MaybeAccount = std::optional<AccountId>;
   using MaybeInstance = std::optional<InstanceId>;
   const auto after = [&](int64_t seq, MaybeAccount who, MaybeInstance what, int limit) {
+    return kinds(read(*store_, [&](Tx& tx) {
+      return must(tx.events().after(seq, {who, what, {}}, limit));
+    }));
+  };
+  const auto before = [&](int64_t seq, const EventFilter& filter, int limit) {
     return kinds(
-        read(*store_, [&](Tx& tx) { return must(tx.events().after(seq, who, what, limit)); }));
+        read(*store_, [&](Tx& tx) { return must(tx.events().before(seq, filter, limit)); }));
   };
   const auto latest = [&](MaybeAccount who, MaybeInstance what, int limit) {
-    return kinds(read(*store_, [&](Tx& tx) { return must(tx.events().latest(who, what, limit)); }));
+    return before(INT64_MAX, {who, what, {}}, limit);
   };
   EXPECT_EQ("1:one 2:two 3:three 4:four 5:five ", after(0, {}, {}, 9));
   EXPECT_EQ("3:three 4:four ", after(2, {}, {}, 2));
@@ -660,10 +666,15 @@ TEST_P(StoreConformance, EventsAreInOrder) {
   EXPECT_EQ("1:one 4:four ", latest(a1, {}, 9));
   EXPECT_EQ("5:five ", latest({}, i1, 1));
   EXPECT_EQ("5:five ", latest(a2, i1, 9));
+  EXPECT_EQ("2:two 3:three ", before(4, {}, 2));
+  EXPECT_EQ("1:one ", before(4, {a1, {}, {}}, 9));
+  const std::string actor = event("", a1, i1).actor;
+  EXPECT_EQ("1:one 2:two ", before(3, {{}, {}, actor}, 9));
+  EXPECT_EQ("", before(3, {{}, {}, actor + "x"}, 9));
   Event first = event("one", a1, i1);
   first.seq = 1;
   EXPECT_EQ(shown(first),
-            shown(read(*store_, [](Tx& tx) { return must(tx.events().after(0, {}, {}, 1)); })[0]));
+            shown(read(*store_, [](Tx& tx) { return must(tx.events().after(0, {}, 1)); })[0]));
 }
 
 TEST_P(StoreConformance, AnswersAndSettings) {
@@ -768,15 +779,51 @@ TEST_P(StoreConformance, ThreadsTakeTurns) {
           must(tx.keys().set_setting("n", std::to_string(std::stoi(old) + 1)));
           must(tx.events().append(event("counted", std::nullopt, std::nullopt)));
         });
-        read(*store_, [](Tx& tx) { return must(tx.events().latest({}, {}, 5)); });
+        read(*store_, [](Tx& tx) { return must(tx.events().before(INT64_MAX, {}, 5)); });
       }
     });
   }
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(std::to_string(kThreads * kEach),
             read(*store_, [](Tx& tx) { return must(tx.keys().find_setting("n")); }));
-  const auto last = read(*store_, [](Tx& tx) { return must(tx.events().latest({}, {}, 1)); });
+  const auto last =
+      read(*store_, [](Tx& tx) { return must(tx.events().before(INT64_MAX, {}, 1)); });
   EXPECT_EQ(kThreads * kEach, last[0].seq);
+}
+
+TEST_P(StoreConformance, RestoresAndAdoptions) {
+  populate();
+  EXPECT_EQ(std::nullopt, read(*store_, [](Tx& tx) { return must(tx.restores().latest()); }));
+  Restore first{at(1), "one.db", std::nullopt, std::nullopt};
+  write(*store_, [&](Tx& tx) {
+    must(tx.restores().put(Restore{at(2), "two.db", at(3), std::nullopt}));
+    must(tx.restores().put(first));
+    first.rested_at = at(4);
+    must(tx.restores().put(first));
+  });
+  const auto latest = read(*store_, [](Tx& tx) { return must(tx.restores().latest()); });
+  EXPECT_EQ(at(2), latest->restored_at);
+  EXPECT_EQ(at(3), latest->rested_at);
+
+  const Adoption found{{"i2"}, AdoptionKind::run, {"a-gone"}, kBig, at(9)};
+  write(*store_, [&](Tx& tx) {
+    must(tx.restores().put_adoption(found));
+    must(tx.restores().put_adoption({{"i1"}, AdoptionKind::instance, {"a1"}, 1, at(10)}));
+    must(tx.restores().put_adoption(found));
+  });
+  const auto all = read(*store_, [](Tx& tx) { return must(tx.restores().adoptions()); });
+  ASSERT_EQ(2u, all.size());
+  EXPECT_EQ(shown(found), shown(all[0]));
+  write(*store_, [&](Tx& tx) { must(tx.restores().delete_adoption({"i2"})); });
+  EXPECT_EQ(std::nullopt, read(*store_, [](Tx& tx) {
+              const auto gone = must(tx.restores().find_adoption({"i2"}));
+              return gone ? std::optional<int64_t>(gone->generation) : std::nullopt;
+            }));
+  // An adoption is of an instance that is there.
+  EXPECT_FALSE(
+      try_write([&](Tx& tx) {
+        return tx.restores().put_adoption({{"no-such"}, AdoptionKind::run, {"a1"}, 1, at(1)});
+      }).has_value());
 }
 
 TEST_P(StoreConformance, BackupAndIntegrity) {

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace cardhour {
@@ -15,8 +17,9 @@ Duration read_clock(clockid_t id) {
 
 }  // namespace
 
-SystemClock::SystemClock()
-    : started_at_{read_clock(CLOCK_REALTIME).ms}, started_after_(read_clock(CLOCK_BOOTTIME)) {}
+SystemClock::SystemClock(Timestamp not_before)
+    : started_at_(std::max(Timestamp{read_clock(CLOCK_REALTIME).ms}, not_before)),
+      started_after_(read_clock(CLOCK_BOOTTIME)) {}
 
 Timestamp SystemClock::now() { return started_at_ + (read_clock(CLOCK_BOOTTIME) - started_after_); }
 

@@ -22,6 +22,15 @@ TEST(SystemClock, NeverRunsBackwardsAndKeepsToTheWallClock) {
   EXPECT_GT(clock.drift(), Duration{-1000});
 }
 
+TEST(SystemClock, BeginsWhereTheProcessBeforeItWas) {
+  const Timestamp ahead = SystemClock().now() + hours(1);
+  SystemClock clock(ahead);
+  EXPECT_GE(clock.now(), ahead);
+  EXPECT_LT(clock.now(), ahead + minutes(1));
+  EXPECT_LT(clock.drift(), Duration{} - minutes(59));
+  EXPECT_LT(SystemClock(ahead - days(1)).now(), ahead) << "a later wall clock counts";
+}
+
 TEST(SystemEntropy, FillsEveryByteAndDrawsDistinctIds) {
   crypto_init();
   SystemEntropy entropy;

@@ -24,7 +24,10 @@ class ObserveLoop {
     std::optional<Timestamp> missing_since;
   };
 
-  Status look_at_hosts();
+  Result<std::vector<EngineHost>> look_at_hosts();
+  Status look_at_cards(const std::vector<EngineHost>& hosts);
+  Status account_for(const std::vector<EngineInstance>& seen, const std::vector<Instance>& known);
+  bool is_for_now(const Instance& instance, bool runs) const;
   Status look_at(const Instance& instance);
   Status note_hosts_before();
   Life& life_of(const Instance& instance);
@@ -34,7 +37,8 @@ class ObserveLoop {
   // Each host's last proof of life before this process began: what is known of an instance that
   // this process has not yet seen running.
   std::optional<std::map<HostId, Timestamp>> hosts_before_;
-  Status driver_failure_;  // of the last pass: told at its end
+  // The database was restored and the engine is not accounted for yet.
+  bool is_restored_ = false;
 };
 
 // Books what is due, warns of an empty wallet, and stops what it can no longer pay.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/adopt.h"
 #include "app/events.h"
 #include "app/loops/loops.h"
 #include "app/runs.h"
@@ -13,27 +14,36 @@ namespace {
 // this much later before it counts.
 constexpr Duration kStoppedForGood = seconds(2);
 
-Status upsert_host(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus* gpus,
-                   Timestamp now, HostId& id) {
+// The row of a host that the engine names, or a new one.
+Result<Host> host_named(Tx& tx, Deps& deps, const std::string& name) {
   TRY_ASSIGN(const auto hosts, tx.hosts().all());
-  Host host;
   for (const Host& row : hosts) {
-    if (row.name == seen.name) host = row;
+    if (row.name == name) return row;
   }
-  if (host.id.empty()) host.id = deps.entropy.id<HostId>();
-  host.name = seen.name;
+  Host host;
+  host.id = deps.entropy.id<HostId>();
+  host.name = name;
+  return host;
+}
+
+Status note_alive(Tx& tx, Deps& deps, const EngineHost& seen, Timestamp now) {
+  TRY_ASSIGN(Host host, host_named(tx, deps, seen.name));
   host.cpu_total = seen.cpu_total;
   host.memory_bytes = seen.memory_bytes;
   host.pool_total_bytes = seen.pool_total_bytes;
   host.pool_used_bytes = seen.pool_used_bytes;
-  if (gpus != nullptr) {
-    host.driver_version = gpus->driver_version;
-    host.cuda_version = gpus->cuda_version;
-  }
   host.last_seen_at = now;
   host.reachable = true;
-  id = host.id;
   return tx.hosts().upsert(host);
+}
+
+// What the driver says proves no life of the engine: the rest of the row stays.
+Result<HostId> note_driver(Tx& tx, Deps& deps, const EngineHost& seen, const ProbedGpus& gpus) {
+  TRY_ASSIGN(Host host, host_named(tx, deps, seen.name));
+  host.driver_version = gpus.driver_version;
+  host.cuda_version = gpus.cuda_version;
+  TRY(tx.hosts().upsert(host));
+  return host.id;
 }
 
 // The card as the driver and the engine together see it: NVML by UUID, Incus by PCI address.
@@ -166,25 +176,32 @@ Status note_stray(Tx& tx, const Deps& deps, Instance instance, Timestamp now) {
 
 }  // namespace
 
-Status ObserveLoop::look_at_hosts() {
-  const auto hosts = deps_.engine.hosts();
+Result<std::vector<EngineHost>> ObserveLoop::look_at_hosts() {
+  auto hosts = deps_.engine.hosts();
   const Timestamp now = deps_.clock.now();
   if (!hosts) {
     TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
     return fail(hosts.error());
   }
-  // A driver that does not answer is no news of the cards, and no silence of the host.
-  const auto gpus = deps_.probe.probe();
   TRY(deps_.store.write([&](Tx& tx) -> Status {
     for (const EngineHost& seen : *hosts) {
-      HostId id;
-      TRY(upsert_host(tx, deps_, seen, gpus ? &*gpus : nullptr, now, id));
-      if (gpus) TRY(upsert_cards(tx, deps_, id, seen, *gpus));
+      TRY(note_alive(tx, deps_, seen, now));
     }
     return note_silence(tx, deps_, now);  // of hosts that did not show up
   }));
-  driver_failure_ = gpus ? Status() : Status(fail(gpus.error()));
-  return {};
+  return hosts;
+}
+
+// A driver that does not answer is no news of the cards, and no silence of the host.
+Status ObserveLoop::look_at_cards(const std::vector<EngineHost>& hosts) {
+  TRY_ASSIGN(const ProbedGpus gpus, deps_.probe.probe());
+  return deps_.store.write([&](Tx& tx) -> Status {
+    for (const EngineHost& seen : hosts) {
+      TRY_ASSIGN(const HostId id, note_driver(tx, deps_, seen, gpus));
+      TRY(upsert_cards(tx, deps_, id, seen, gpus));
+    }
+    return {};
+  });
 }
 
 Status ObserveLoop::note_hosts_before() {
@@ -232,9 +249,38 @@ Status ObserveLoop::look_at(const Instance& instance) {
   });
 }
 
+// What the engine has and no row knows is adopted. Once all is accounted for, starts are granted.
+Status ObserveLoop::account_for(const std::vector<EngineInstance>& seen,
+                                const std::vector<Instance>& known) {
+  std::optional<Restore> restore;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(restore, tx.restores().latest());
+    return {};
+  }));
+  is_restored_ = restore && !restore->reconciled_at;
+  TRY_ASSIGN(const Accounting accounting,
+             adopt_unknown(deps_, Sighting{seen, known, *hosts_before_}, is_restored_));
+  if (accounting != Accounting::whole) return {};
+  if (is_restored_) {
+    restore->reconciled_at = deps_.clock.now();
+    TRY(deps_.store.write([&](Tx& tx) { return tx.restores().put(*restore); }));
+    is_restored_ = false;
+  }
+  deps_.first_look->note();
+  return {};
+}
+
+// Until a restored database is reconciled, what runs without a row's knowledge is not a stray.
+bool ObserveLoop::is_for_now(const Instance& instance, bool runs) const {
+  const bool steady = instance.observed == Observed::running ||
+                      instance.observed == Observed::stopped ||
+                      instance.observed == Observed::in_bin;
+  return steady && !(is_restored_ && runs);
+}
+
 Status ObserveLoop::pass() {
   TRY(note_hosts_before());
-  TRY(look_at_hosts());
+  TRY_ASSIGN(const std::vector<EngineHost> hosts, look_at_hosts());
 
   std::vector<Instance> known;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
@@ -257,7 +303,8 @@ Status ObserveLoop::pass() {
   }
   lives_ = std::move(lives);
 
-  Status first_failure = driver_failure_;  // one that cannot be looked at does not hide the others
+  // One that cannot be looked at does not hide the others.
+  Status first_failure = account_for(seen, known);
   for (const Instance& instance : known) {
     const auto found = by_id.find(instance.id);
     const bool running = found != by_id.end() && found->second.status == EngineStatus::running;
@@ -265,13 +312,12 @@ Status ObserveLoop::pass() {
         instance.observed == Observed::running
             ? running && instance.reachable && found->second.run == instance.engine_run
             : !running;
-    const bool steady = instance.observed == Observed::running ||
-                        instance.observed == Observed::stopped ||
-                        instance.observed == Observed::in_bin;
-    if (as_expected || !steady) continue;
+    if (as_expected || !is_for_now(instance, running)) continue;
     const Status looked = look_at(instance);
     if (!looked && first_failure) first_failure = looked;
   }
+  const Status cards = look_at_cards(hosts);  // last: a driver may hang
+  if (!cards && first_failure) first_failure = cards;
   return first_failure;
 }
 

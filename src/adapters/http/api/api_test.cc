@@ -1,204 +1,16 @@
-// The API over the real control plane, on the simulated engine, driver and clock and the
-// real store in memory. Requests go through the router, without a socket.
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <set>
-
-#include "adapters/files/catalog_file.h"
-#include "adapters/http/api/endpoints.h"
-#include "adapters/http/json_codec.h"
-#include "adapters/sim/sim_clock.h"
-#include "adapters/sim/sim_engine.h"
-#include "adapters/sim/sim_entropy.h"
-#include "adapters/sim/sim_probe.h"
-#include "adapters/sql/sql_store.h"
-#include "app/secrets.h"
+// What every endpoint must keep to, walked from the list, and each resource by itself.
+#include "adapters/http/api/test_api.h"
+#include "adapters/sim/sim_shelf.h"
+#include "wire/estimate.h"
 #include "wire/telemetry.h"
-#include "wire/wire.h"
 
 namespace cardhour::http {
 namespace {
 
-constexpr const char* kPassword = "correct horse battery";
 // Endpoints that need no token. A new one is added here on purpose, or not at all.
-const std::set<std::string> kOpen = {"auth_login",  "auth_register", "health_get",    "openapi_get",
-                                     "version_get", "readiness_get", "openapi_get_v1"};
-
-template <class T>
-T must(Result<T> result) {
-  CHECK(result.has_value(), result ? "" : result.error().what.en);
-  return std::move(*result);
-}
-
-Catalog load_models() {
-  return must(load_catalog(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/gpu-models.toml"));
-}
-
-SimHost host_with_cards() {
-  SimHost host;
-  for (int i = 0; i < 4; ++i) {
-    ProbedCard card;
-    card.uuid = CardId{fmt::format("GPU-{:08x}-0000-0000-0000-000000000000", i + 1)};
-    card.name = "NVIDIA GeForce RTX 4090";
-    card.pci_address = fmt::format("0000:{:02x}:00.0", i + 1);
-    card.index = i;
-    card.memory_total_bytes = 24 * kGiB;
-    card.memory_used_bytes = 0;
-    host.cards.push_back(std::move(card));
-  }
-  return host;
-}
-
-SimEngineOptions engine_options(SimClock& clock) {
-  SimEngineOptions options;
-  options.wait = [&clock](Duration by) { clock.advance(by); };
-  return options;
-}
-
-class ApiTest : public testing::Test {
- protected:
-  ApiTest() {
-    crypto_init();
-    policy_.registration = Registration::open;
-    store_ = must(open_sqlite(":memory:", SqliteOptions{.durable = false}));
-    deps_ = std::make_unique<Deps>(Deps{*store_, engine_, clock_, entropy_, probe_, policy_,
-                                        catalog_, network_, SealKey{1}, PasswordCost::cheap});
-    plane_ = std::make_unique<ControlPlane>(*deps_);
-    endpoints_ = make_endpoints(*plane_);
-    router_ = std::make_unique<Router>(endpoints_, authorizer(*plane_));
-    CHECK(plane_->observe.pass().has_value(), "the simulated engine answers");
-    CHECK(plane_->inventory
-              .seed_prices(must(
-                  load_prices(std::string(CARDHOUR_SOURCE_DIR) + "/catalog/prices.toml", catalog_)))
-              .has_value(),
-          "prices");
-    const auto first = must(plane_->accounts.ensure_first_operator("boss"));
-    admin_ = log_in("boss", first->password.reveal());
-    renter_ = add_renter("renter");
-  }
-
-  // ---- requests ----
-
-  struct Call {
-    std::string token;
-    std::string body;
-    std::string key;  // Idempotency-Key
-    std::map<std::string, std::string> query;
-    std::map<std::string, std::string> headers;
-  };
-
-  Response ask(Method method, const std::string& path, Call call) {
-    Request request;
-    request.method = method;
-    request.path = path;
-    request.query = std::move(call.query);
-    request.body = std::move(call.body);
-    request.client_address = "192.0.2.1";
-    if (!call.token.empty()) request.headers.add("Authorization", "Bearer " + call.token);
-    if (!call.key.empty()) request.headers.add("Idempotency-Key", call.key);
-    for (const auto& [name, value] : call.headers) request.headers.add(name, value);
-    return router_->handle(std::move(request));
-  }
-  Response get(const std::string& path, const std::string& token,
-               std::map<std::string, std::string> query = {}) {
-    return ask(Method::get, path, {token, "", "", std::move(query), {}});
-  }
-  Response post(const std::string& path, const std::string& token, std::string body = "{}",
-                std::string key = "") {
-    return ask(Method::post, path, {token, std::move(body), std::move(key), {}, {}});
-  }
-
-  template <class T>
-  static T read(const Response& response) {
-    EXPECT_LT(response.status, 300) << response.body;
-    auto value = from_json<T>(response.body);
-    EXPECT_TRUE(value) << response.body << value.error().what.en;
-    return value ? *value : T{};
-  }
-  static std::string code_of(const Response& response) {
-    const auto value = parse_json(response.body);
-    if (!value || !value->is_object()) return "not JSON: " + response.body;
-    const auto* code = value->as_object().if_contains("code");
-    return code != nullptr ? std::string(code->as_string()) : "no code: " + response.body;
-  }
-
-  // ---- the world ----
-
-  std::string log_in(const std::string& login, const std::string& password) {
-    const auto body = to_json_text(wire::LoginRequest{login, Secret(password)});
-    return read<wire::TokenAnswer>(post("/api/v1/auth/login", "", body)).token.reveal();
-  }
-  std::string add_renter(const std::string& login) {
-    const auto body = to_json_text(wire::RegisterRequest{login, Secret(kPassword), {}});
-    EXPECT_EQ(post("/api/v1/auth/register", "", body).status, 201);
-    return log_in(login, kPassword);
-  }
-  std::string token_with(const std::string& login_token, const std::string& scopes) {
-    const auto known = must(plane_->accounts.authenticate(login_token));
-    return must(plane_->accounts.create_token(known.actor, "t", scopes, {})).text.reveal();
-  }
-  std::string token_of_instance(const std::string& id) {
-    std::string sealed;
-    CHECK(store_
-              ->read([&](Tx& tx) -> Status {
-                TRY_ASSIGN(const auto found, tx.instances().find(InstanceId{id}));
-                sealed = found->secrets_sealed;
-                return {};
-              })
-              .has_value(),
-          "an instance");
-    return must(unseal_secrets(*deps_, sealed)).token.reveal();
-  }
-  void top_up(const std::string& login, const std::string& amount) {
-    static int key = 0;
-    const auto body = R"({"account":")" + login + R"(","amount":")" + amount + R"("})";
-    EXPECT_EQ(post("/api/v1/admin/topups", admin_, body, "topup-" + std::to_string(++key)).status,
-              201);
-  }
-  // Until nothing is due any more.
-  void work() {
-    for (int turn = 0; turn < 200; ++turn) {
-      if (must(plane_->operations.run_one())) continue;
-      const auto next = must(plane_->operations.next_due());
-      if (!next) return;
-      if (*next > clock_.now()) clock_.set(*next);
-    }
-    FAIL() << "work that never ends";
-  }
-  wire::InstanceView rent(const std::string& token, const std::string& key,
-                          const std::string& body = R"({"gpu_model":"4090"})") {
-    const auto made = read<wire::InstanceView>(post("/api/v1/instances", token, body, key));
-    work();
-    return read<wire::InstanceView>(get("/api/v1/instances/" + made.id.text, token));
-  }
-
-  SimClock clock_;
-  SimEntropy entropy_{7};
-  SimEngine engine_{clock_, {host_with_cards()}, engine_options(clock_)};
-  SimProbe probe_{engine_};
-  Policy policy_;
-  Catalog catalog_ = load_models();
-  NetworkPlan network_;
-  std::unique_ptr<SqlStore> store_;
-  std::unique_ptr<Deps> deps_;
-  std::unique_ptr<ControlPlane> plane_;
-  std::vector<Endpoint> endpoints_;
-  std::unique_ptr<Router> router_;
-  std::string admin_;
-  std::string renter_;
-};
-
-// "/api/v1/instances/{id}/stop" with something in the place of {id}.
-std::string some_path(std::string path) {
-  for (size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
-    path.replace(open, path.find('}') - open + 1, "i0123456789ab");
-  }
-  return path;
-}
+const std::set<std::string> kOpen = {"auth_login",    "auth_browser_login", "auth_register",
+                                     "health_get",    "openapi_get",        "version_get",
+                                     "readiness_get", "openapi_get_v1"};
 
 // Every scope but one.
 std::string scopes_without(Permission permission) {
@@ -263,7 +75,8 @@ Permission permission_for(const Endpoint& endpoint) {
   for (const char* money : {"/api/v1/wallet", "/api/v1/transactions", "/api/v1/statements"}) {
     if (under(money)) return Permission::money;
   }
-  const bool changes = endpoint.method != Method::get && !endpoint.path.ends_with("quote");
+  const bool changes = (endpoint.method != Method::get && !endpoint.path.ends_with("quote")) ||
+                       endpoint.path.ends_with("/terminal");
   const bool reaches_instances = under("/api/v1/instances") || under("/api/v1/ssh-keys");
   return changes && reaches_instances ? Permission::instances : Permission::read;
 }
@@ -703,6 +516,40 @@ TEST_F(ApiTest, TheAuditLogIsForOperators) {
   EXPECT_GE(accounts.size(), 2u);
 }
 
+TEST_F(ApiTest, TheAuditLogAnswersWhoDidWhatAndGoesBack) {
+  top_up("renter", "100");
+  const std::string id = rent(renter_, "r").id.text;
+  const auto kinds = [&](std::map<std::string, std::string> query) {
+    std::string out;
+    const auto page =
+        read<wire::Page<wire::EventView>>(get("/api/v1/admin/events", admin_, std::move(query)));
+    for (const auto& event : page.items) out += event.kind + " ";
+    return out;
+  };
+  EXPECT_EQ(kinds({{"actor", "boss"}}), "account.login wallet.topup ");
+  EXPECT_EQ(kinds({{"account", "renter"}, {"actor", "boss"}}), "wallet.topup ");
+  EXPECT_NE(kinds({{"instance", id}}).find("instance.running"), std::string::npos);
+  EXPECT_EQ(kinds({{"instance", id}, {"actor", "boss"}}), "");
+  EXPECT_EQ(get("/api/v1/admin/events", admin_, {{"account", "nobody"}}).status, 404);
+  EXPECT_EQ(get("/api/v1/admin/events", admin_, {{"after", "1"}, {"before", "9"}}).status, 400);
+
+  // Backwards, page by page, is the whole history.
+  std::vector<int64_t> seen;
+  std::map<std::string, std::string> query{{"limit", "3"}, {"before", "1000000"}};
+  while (true) {
+    const auto page = read<wire::Page<wire::EventView>>(get("/api/v1/admin/events", admin_, query));
+    for (auto event = page.items.rbegin(); event != page.items.rend(); ++event) {
+      seen.push_back(event->seq);
+    }
+    if (!page.next) break;
+    query["before"] = *page.next;
+  }
+  ASSERT_GT(seen.size(), 6u);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i], static_cast<int64_t>(seen.size() - i));
+  }
+}
+
 // ---- operators, and the server itself ----
 
 TEST_F(ApiTest, OperatorsSeeAccountsHostsAndCards) {
@@ -718,7 +565,19 @@ TEST_F(ApiTest, OperatorsSeeAccountsHostsAndCards) {
   EXPECT_EQ(made.role, Role::admin);
   const auto hosts = read<wire::Page<wire::HostView>>(get("/api/v1/admin/hosts", admin_));
   ASSERT_EQ(hosts.items.size(), 1u);
-  const std::string id = rent(renter_, "r").id.text;
+  const auto states = [&] {
+    std::multiset<std::string> out;
+    for (const auto& card :
+         read<wire::Page<wire::CardView>>(get("/api/v1/admin/cards", admin_)).items) {
+      out.insert(card.state);
+    }
+    return out;
+  };
+  EXPECT_EQ(post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "r").status, 201);
+  EXPECT_EQ(states().count("promised"), 1u);  // granted, and not ready yet
+  work();
+  EXPECT_EQ(states().count("promised"), 0u);
+  const std::string id = rent(renter_, "r").id.text;  // the same one
   int rented = 0;
   for (const auto& card :
        read<wire::Page<wire::CardView>>(get("/api/v1/admin/cards", admin_)).items) {
@@ -819,6 +678,25 @@ TEST_F(ApiTest, ReadyMeansThatDatabaseAndEngineAnswer) {
   EXPECT_EQ(get("/readyz", "").status, 200);
 }
 
+TEST_F(ApiTest, WhatItWaitsForSpeaksTheReadersLanguage) {
+  top_up("renter", "100");
+  const auto made =
+      read<wire::InstanceView>(post("/api/v1/instances", renter_, R"({"gpu_model":"4090"})", "r"));
+  engine_.set_silent(true);
+  EXPECT_TRUE(must(plane_->operations.run_one()));
+  Request request;
+  request.path = "/api/v1/instances/" + made.id.text;
+  request.headers.add("Authorization", "Bearer " + renter_);
+  const auto english = read<wire::InstanceView>(router_->handle(request)).waiting_for;
+  request.language = Language::zh;
+  const auto chinese = read<wire::InstanceView>(router_->handle(request)).waiting_for;
+  EXPECT_FALSE(english.empty());
+  EXPECT_FALSE(chinese.empty());
+  EXPECT_NE(english, chinese);
+  engine_.set_silent(false);
+  work();
+}
+
 TEST_F(ApiTest, FaultsSpeakTheReadersLanguage) {
   top_up("renter", "100");
   const auto running = rent(renter_, "r");
@@ -836,6 +714,228 @@ TEST_F(ApiTest, FaultsSpeakTheReadersLanguage) {
   ASSERT_TRUE(english.fault && chinese.fault);
   EXPECT_EQ(english.fault->code, "vanished");
   EXPECT_NE(english.fault->what, chinese.fault->what);
+}
+
+// ---- the estimator ----
+
+TEST_F(ApiTest, VramAnswersWithPartsCardsAndSentences) {
+  const auto view = read<wire::VramView>(
+      post("/api/v1/estimates/vram", renter_, R"({"model":{"params":"7B"},"context":128})"));
+  EXPECT_EQ(view.model.params, 7e9);
+  int64_t sum = 0;
+  for (const auto& part : view.parts) {
+    sum += part.size.likely_bytes;
+    EXPECT_FALSE(part.name.empty());
+    EXPECT_NE(part.formula.find(" = "), std::string::npos) << part.formula;
+  }
+  EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(view.per_card.likely_bytes), 10);
+  EXPECT_EQ(view.fits.size(), catalog_.models().size());
+  const auto small = std::find_if(view.fits.begin(), view.fits.end(),
+                                  [](const auto& fit) { return fit.gpu_model == "rtx-4090"; });
+  EXPECT_EQ(small->cards, 1);
+  EXPECT_EQ(small->fit, estimate::Fit::comfortable);
+  EXPECT_EQ(small->rate_per_hour, Money{1'980'000});
+  EXPECT_FALSE(view.changes.empty());
+  EXPECT_EQ(view.disk.data_disk_bytes, 50 * kGiB);
+}
+
+TEST_F(ApiTest, TimeAndCostGiveTheWorkedExamples) {
+  const auto time = read<wire::TimeView>(
+      post("/api/v1/estimates/time", renter_,
+           R"({"step_seconds":0.9,"samples":50000,"batch":8,"epochs":3,"gpu_model":"4090"})"));
+  EXPECT_EQ(time.steps, 18'750);
+  EXPECT_EQ(time.run_ms, seconds(16'875));
+  EXPECT_EQ(time.trial_factor, 2.5);
+  EXPECT_EQ(time.cost, Money{23'203'125});
+  EXPECT_EQ(time.pays_up_to_cards, 4);
+  EXPECT_FALSE(time.plans.empty());
+  const auto cost = read<wire::CostView>(post(
+      "/api/v1/estimates/cost", renter_, R"({"gpu_model":"4090","hours_per_day":22,"days":14})"));
+  std::map<estimate::PayMode, wire::CostRowView> rows;
+  for (const auto& row : cost.rows) rows[row.mode] = row;
+  EXPECT_EQ(to_decimal(rows[estimate::PayMode::on_demand].total), "609.840000");
+  EXPECT_EQ(to_decimal(rows[estimate::PayMode::week].total), "465.696000");
+  EXPECT_EQ(rows[estimate::PayMode::week].saves_percent, 24);
+  EXPECT_FALSE(rows[estimate::PayMode::week].for_sale);
+  EXPECT_TRUE(rows[estimate::PayMode::on_demand].for_sale);
+  EXPECT_EQ(cost.balance.keep, Money{609'840'000} * 2);
+}
+
+TEST_F(ApiTest, EstimatesFollowTheLivePrices) {
+  const auto total = [&] {
+    return read<wire::CostView>(
+               post("/api/v1/estimates/cost", renter_, R"({"gpu_model":"4090","run_ms":3600000})"))
+        .balance.keep;
+  };
+  EXPECT_EQ(total(), Money{1'980'000} * 2);
+  EXPECT_LT(ask(Method::put, "/api/v1/admin/prices",
+                {admin_, R"({"model":"4090","per_hour":"3"})", "", {}, {}})
+                .status,
+            300);
+  EXPECT_EQ(total(), Money{3'000'000} * 2);
+  // The dearest price and the longest work that are allowed: sums still hold.
+  EXPECT_LT(ask(Method::put, "/api/v1/admin/prices",
+                {admin_, R"({"model":"4090","per_hour":"10000"})", "", {}, {}})
+                .status,
+            300);
+  const std::string longest =
+      R"({"gpu_model":"4090","cards":16,"hours_per_day":24,"days":3653,"known":false})";
+  EXPECT_EQ(post("/api/v1/estimates/cost", renter_, longest).status, 200);
+  const std::string slowest =
+      R"({"gpu_model":"4090","cards":64,"step_seconds":86400,"steps":3700})";
+  EXPECT_EQ(post("/api/v1/estimates/time", renter_, slowest).status, 200);
+  EXPECT_EQ(post("/api/v1/estimates/own", renter_,
+                 R"({"hours_per_month":744,"cards":16,"price_per_kwh":"1000","machine_watts":100000,
+                     "machine_price":"1000000000","upkeep_per_month":"1000000000"})")
+                .status,
+            200);
+}
+
+TEST_F(ApiTest, OwnCardsAndThroughputStandAlone) {
+  const auto own =
+      read<wire::OwnView>(post("/api/v1/estimates/own", renter_, R"({"hours_per_month":50})"));
+  EXPECT_EQ(own.advice, estimate::OwnAdvice::rent);
+  EXPECT_GT(own.break_even_hours.value_or(0), own.rule_hours);
+  EXPECT_FALSE(own.curve.empty());
+  const auto cards = read<wire::CardsView>(
+      post("/api/v1/estimates/cards", renter_,
+           R"({"task":"training","need":{"model":{"preset":"llama-3.1-8b"},"workload":"lora"}})"));
+  ASSERT_FALSE(cards.rows.empty());
+  EXPECT_EQ(cards.rows.front().rank, 1);
+  EXPECT_NE(cards.sentence.find(cards.rows.front().gpu_name), std::string::npos);
+  const auto bounds =
+      read<wire::ThroughputView>(post("/api/v1/estimates/throughput", renter_,
+                                      R"({"model":{"preset":"llama-3.1-8b"},"gpu_model":"4090"})"));
+  ASSERT_EQ(bounds.rows.size(), 1u);
+  EXPECT_LT(bounds.rows[0].decode_tokens_per_s_max, 1008e9 / (2 * 8.03e9));
+  EXPECT_NE(bounds.sentence.find("bounds"), std::string::npos);
+  const auto presets = read<wire::Page<wire::ModelView>>(get("/api/v1/estimates/presets", renter_));
+  EXPECT_EQ(presets.items.size(), catalog_.presets().all().size());
+}
+
+TEST_F(ApiTest, EstimatesNameTheFieldThatIsWrong) {
+  const std::tuple<const char*, const char*, const char*> rows[] = {
+      {"vram", R"({"model":{"params":"7GB"}})", "params"},
+      {"vram", R"({"model":{"preset":"gpt-9"}})", "preset"},
+      {"vram", R"({"model":{"params":"7B","preset":"llama-3.1-8b"}})", "model"},
+      {"vram", R"({"model":{"params":"7B"},"context":-1})", "context"},
+      {"vram", R"({"model":{"shape":{"layers":2}}})", "shape"},
+      {"vram", R"({"model":{"params":"7B"},"tensor_parallel":2})", "tensor_parallel"},
+      {"throughput", R"({"model":{"preset":"sdxl"}})", "model"},
+      {"throughput", R"({"model":{"params":"7B"},"gpu_model":"9090"})", "gpu_model"},
+      {"time", R"({"samples":5})", "step_seconds"},
+      {"time", R"({"log":"nothing here","steps":5})", "log"},
+      {"time", R"({"step_seconds":1,"steps":5,"speedup":9})", "speedup"},
+      {"cost", R"({"gpu_model":"4090"})", "run_ms"},
+      {"cost", R"({"gpu_model":"4090","run_ms":1,"checkpoint_ms":5})", "checkpoint_ms"},
+      {"cost", R"({"gpu_model":"4090","hours_per_day":25,"days":1})", "hours_per_day"},
+      {"own", R"({"hours_per_month":50,"machine_watts":-1})", "machine_watts"},
+      {"cards", R"({"task":"training"})", "vram_bytes"}};
+  for (const auto& [what, body, field] : rows) {
+    const Response response = post(std::string("/api/v1/estimates/") + what, renter_, body);
+    EXPECT_EQ(response.status, 400) << body << response.body;
+    const auto problem = must(parse_json(response.body));
+    EXPECT_EQ(problem.as_object().at("field").as_string(), field) << body << response.body;
+  }
+}
+
+TEST_F(ApiTest, EstimatesSpeakTheReadersLanguage) {
+  Request request;
+  request.method = Method::post;
+  request.path = "/api/v1/estimates/own";
+  request.body = R"({"hours_per_month":50})";
+  request.headers.add("Authorization", "Bearer " + renter_);
+  request.language = Language::zh;
+  EXPECT_TRUE(read<wire::OwnView>(router_->handle(request)).sentence.starts_with("租用"));
+}
+
+TEST_F(ApiTest, BackupsAreMadeListedAndDropped) {
+  EXPECT_EQ(code_of(post("/api/v1/admin/backups", admin_)), "conflict") << "none are kept";
+  SimShelf shelf;
+  deps_->shelf = &shelf;
+  policy_.backup_keep = 2;
+  ControlPlane plane(*deps_);
+  Router router(make_endpoints(plane), authorizer(plane));
+  const auto ask = [&](Method method) {
+    Request request;
+    request.method = method;
+    request.path = "/api/v1/admin/backups";
+    request.client_address = "192.0.2.1";
+    request.headers.add("Authorization", "Bearer " + admin_);
+    return router.handle(std::move(request));
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(Method::post).status, 201);
+  const auto page = read<wire::Page<wire::BackupView>>(ask(Method::get));
+  ASSERT_EQ(page.items.size(), 2u);
+  EXPECT_EQ(page.items[0].name, "backup-3");
+  // Daily, by itself; and overdue when it cannot.
+  clock_.advance(hours(23));
+  EXPECT_TRUE(plane.backups.pass().has_value());
+  EXPECT_EQ(must(shelf.list())[0].name, "backup-3");
+  clock_.advance(hours(2));
+  EXPECT_TRUE(plane.backups.pass().has_value());
+  EXPECT_EQ(must(shelf.list())[0].name, "backup-4");
+  EXPECT_FALSE(plane.backups.health().is_overdue);
+  shelf.set_full(true);
+  clock_.advance(hours(49));
+  EXPECT_FALSE(plane.backups.pass().has_value());
+  EXPECT_TRUE(plane.backups.health().is_overdue);
+}
+
+TEST_F(ApiTest, NothingIsGrantedBeforeTheFirstLook) {
+  top_up("renter", "100");
+  deps_->first_look = std::make_shared<FirstLook>();
+  ControlPlane plane(*deps_);
+  const auto known = must(plane.accounts.authenticate(renter_));
+  RentRequest request;
+  request.shape.gpu_model = "4090";
+  const auto early = plane.instances.rent(known.actor, request, {});
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::engine_unavailable);
+  EXPECT_TRUE(plane.observe.pass().has_value());
+  EXPECT_TRUE(plane.instances.rent(known.actor, request, {}).has_value());
+}
+
+// An instance that only the engine has: as after the restore of an older backup.
+TEST_F(ApiTest, WhatOnlyTheEngineHasIsAdoptedAndDecided) {
+  EngineSpec spec;
+  spec.id = InstanceId{id_text('i', 12'345)};
+  spec.account = AccountId{"a-gone"};
+  spec.image = "base";
+  spec.system_disk_bytes = kGiB;
+  spec.ipv4 = "10.177.1.7";
+  spec.idmap_base = 1'000'000 + 65'536;
+  spec.ssh_port = 22'007;
+  EngineShape shape{1'000, kGiB, {}};
+  shape.cards.push_back({CardId{"GPU-00000001-0000-0000-0000-000000000000"}, "0000:01:00.0"});
+  EXPECT_TRUE(engine_.ensure_created(spec, {}).has_value());
+  EXPECT_TRUE(engine_.ensure_started(spec, shape).has_value());
+  clock_.advance(seconds(5));
+  EXPECT_TRUE(plane_->observe.pass().has_value());
+
+  const auto page = read<wire::Page<wire::AdoptionView>>(get("/api/v1/admin/adoptions", admin_));
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].instance_id, spec.id);
+  EXPECT_EQ(page.items[0].owner, "boss");
+  EXPECT_EQ(page.items[0].cards.size(), 1u);
+  EXPECT_EQ(page.items[0].ssh_port, 22'007);
+  const std::string path = "/api/v1/admin/adoptions/" + spec.id.text;
+  EXPECT_EQ(code_of(post(path + "/keep", admin_)), "invalid_argument") << "its account is gone";
+  EXPECT_EQ(code_of(post(path + "/keep", admin_, R"({"account":"nobody"})")), "invalid_argument");
+  EXPECT_EQ(code_of(post(path + "x/keep", admin_)), "not_found");
+  EXPECT_EQ(get("/api/v1/instances/" + spec.id.text, admin_).status, 200);
+
+  const auto kept =
+      read<wire::InstanceView>(post(path + "/keep", admin_, R"({"account":"renter"})"));
+  EXPECT_EQ(kept.owner, "renter");
+  EXPECT_EQ(kept.burn_per_hour, Money{1'980'000});
+  work();
+  const auto view = read<wire::InstanceView>(get("/api/v1/instances/" + spec.id.text, renter_));
+  ASSERT_TRUE(view.connection.has_value());
+  EXPECT_FALSE(view.connection->password.reveal().empty());
+  EXPECT_EQ(code_of(post(path + "/remove", admin_)), "not_found") << "decided";
+  EXPECT_TRUE(
+      read<wire::Page<wire::AdoptionView>>(get("/api/v1/admin/adoptions", admin_)).items.empty());
 }
 
 }  // namespace

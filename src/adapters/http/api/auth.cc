@@ -1,5 +1,6 @@
 // Logins, the account that asks, its tokens and SSH keys.
 #include "adapters/http/api/support.h"
+#include "adapters/http/browser.h"
 
 namespace cardhour::http {
 namespace {
@@ -13,9 +14,31 @@ Result<Response> auth_login(ControlPlane& plane, const Request& request) {
 }
 
 Result<Response> auth_logout(ControlPlane& plane, const Request& request) {
-  TRY_ASSIGN(const auto known, plane.accounts.authenticate(bearer_of(request)));
-  TRY(plane.accounts.logout(known.token));
-  return no_content();
+  TRY(plane.accounts.logout(TokenId{request.token_id}));
+  Response response = no_content();
+  if (request.header(kSessionHeader)) {
+    response.headers.set("Set-Cookie", clear_session_cookie(request));
+  }
+  return response;
+}
+
+// The origin matters here too: another site must not log a browser into an account of its own.
+Result<Response> auth_browser_login(ControlPlane& plane, const Request& request) {
+  TRY(check_origin(request));
+  TRY_ASSIGN(const auto body, body_of<wire::LoginRequest>(request));
+  TRY_ASSIGN(NewBrowserSession made,
+             plane.accounts.browser_login(body.login, body.password, request.client_address));
+  TRY_ASSIGN(const Account account, plane.accounts.get(made.token.account_id));
+  Response response = answer(
+      201, wire::BrowserSessionAnswer{made.header_secret, render(made.token), render(account)});
+  response.headers.set("Set-Cookie", set_session_cookie(request, made.cookie_secret.reveal(),
+                                                        plane.deps.policy.session));
+  return response;
+}
+
+Result<Response> auth_ticket(ControlPlane& plane, const Request& request) {
+  TRY_ASSIGN(NewTicket made, plane.tickets.issue(TokenId{request.token_id}));
+  return answer(201, wire::TicketAnswer{made.text, made.expires_at});
 }
 
 Result<Response> auth_register(ControlPlane& plane, const Request& request) {
@@ -96,6 +119,25 @@ void add_login_rows(ControlPlane& plane, std::vector<Endpoint>& to) {
                 .handler = on(plane, auth_login),
                 .request = request_schema_of<wire::LoginRequest>,
                 .response = schema_of<wire::TokenAnswer>,
+                .success_status = 201});
+  to.push_back({.method = Method::post,
+                .path = "/api/v1/auth/browser-login",
+                .permission = Permission::anyone,
+                .operation_id = "auth_browser_login",
+                .summary = {"Log in from the console: one secret in the answer, one in a cookie",
+                            "控制台登录：一个密钥在响应中，另一个在 Cookie 中"},
+                .handler = on(plane, auth_browser_login),
+                .request = request_schema_of<wire::LoginRequest>,
+                .response = schema_of<wire::BrowserSessionAnswer>,
+                .success_status = 201});
+  to.push_back({.method = Method::post,
+                .path = "/api/v1/auth/tickets",
+                .permission = Permission::read,
+                .operation_id = "ticket_create",
+                .summary = {"A ticket that stands for the session once, within 30 s",
+                            "一次性票据，30 秒内有效"},
+                .handler = on(plane, auth_ticket),
+                .response = schema_of<wire::TicketAnswer>,
                 .success_status = 201});
   to.push_back({.method = Method::post,
                 .path = "/api/v1/auth/logout",

@@ -25,10 +25,28 @@ wire::HealthCheckView engine_check(ControlPlane& plane, const Result<std::vector
   const auto latest = std::max_element(
       hosts->begin(), hosts->end(),
       [](const Host& a, const Host& b) { return a.last_seen_at < b.last_seen_at; });
+  if (!plane.deps.first_look->is_done()) {
+    const Text looking{"not yet seen what runs since the start", "启动后尚未确认正在运行的实例"};
+    return {"engine", false, looking.in(language)};
+  }
   const Duration silent = plane.deps.clock.now() - latest->last_seen_at;
   if (silent <= plane.deps.policy.host_silent_after) return {"engine", true, ""};
   const std::string since = to_rfc3339(latest->last_seen_at);
   return {"engine", false, text("no answer since {}", "自 {} 起没有应答", since).in(language)};
+}
+
+// A backup that is due says so, and turns nobody away.
+wire::HealthCheckView backup_check(ControlPlane& plane, Language language) {
+  const Backups::Health health = plane.backups.health();
+  if (!health.is_kept) return {"backup", true, Text{"none are kept", "未启用备份"}.in(language)};
+  if (!health.newest) {
+    return {"backup", !health.is_overdue, Text{"none yet", "尚无备份"}.in(language)};
+  }
+  const Duration age = plane.deps.clock.now() - *health.newest;
+  return {"backup", !health.is_overdue,
+          Text{"the newest is " + for_people(age, Language::en) + " old",
+               "最新备份距今" + for_people(age, Language::zh)}
+              .in(language)};
 }
 
 Result<Response> readiness_get(ControlPlane& plane, const Request& request) {
@@ -39,6 +57,7 @@ Result<Response> readiness_get(ControlPlane& plane, const Request& request) {
   view.checks.push_back(engine_check(plane, hosts, request.language));
   view.ok = std::all_of(view.checks.begin(), view.checks.end(),
                         [](const wire::HealthCheckView& check) { return check.ok; });
+  view.checks.push_back(backup_check(plane, request.language));
   return answer(view.ok ? 200 : 503, view);
 }
 

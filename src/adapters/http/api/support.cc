@@ -10,16 +10,13 @@ const Actor& actor_of(const Request& request) {
   return *request.actor;
 }
 
-std::string bearer_of(const Request& request) {
-  constexpr std::string_view kScheme = "Bearer ";
-  const std::string_view value = request.header("Authorization").value_or("");
-  if (!value.starts_with(kScheme)) return {};
-  return std::string(value.substr(kScheme.size()));
+Result<Accounts::Authenticated> asker(ControlPlane& plane, const std::string& token_id) {
+  CHECK(!token_id.empty(), "a handler behind a permission knows the token");
+  return plane.accounts.authenticate(TokenId{token_id});
 }
 
 Result<Accounts::Authenticated> session_of(ControlPlane& plane, const Request& request) {
-  TRY_ASSIGN(Accounts::Authenticated authenticated,
-             plane.accounts.authenticate(bearer_of(request)));
+  TRY_ASSIGN(Accounts::Authenticated authenticated, asker(plane, request.token_id));
   if (authenticated.kind == TokenKind::session) return authenticated;
   return fail(ErrorCode::forbidden,
               {"an API token may not change passwords or tokens", "API 令牌不能修改密码或令牌"},
@@ -110,7 +107,7 @@ void render_state(const InstanceView& from, Language language, wire::InstanceVie
   to.desired = instance.desired;
   to.observed = instance.observed;
   to.activity = from.activity;
-  to.waiting_for = from.waiting_for;
+  to.waiting_for = from.waiting_for.in(language);
   // Bringing a notice inside is no change that anyone waits for.
   const bool busy = !from.activity.empty() && from.activity != enum_text(Step::deliver);
   to.settled = at_rest(instance.observed) && !busy;

@@ -18,12 +18,15 @@ namespace cardhour::http {
 // Adds the rows of one resource.
 void add_auth_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_market_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_estimate_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_instance_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_terminal_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_wallet_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_event_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_admin_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_telemetry_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_care_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
+void add_recovery_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 void add_guest_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
 // Last: the OpenAPI document describes what `to` holds then.
 void add_meta_endpoints(ControlPlane& plane, std::vector<Endpoint>& to);
@@ -48,8 +51,8 @@ Response answer(int status, const T& value) {
 
 // Who asks; CHECKs that the router has authorized somebody.
 const Actor& actor_of(const Request& request);
-// The text after "Bearer "; empty when there is none.
-std::string bearer_of(const Request& request);
+// Who asks, by the token that the router has checked: is it still good?
+Result<Accounts::Authenticated> asker(ControlPlane& plane, const std::string& token_id);
 // The session that asks. forbidden for API tokens: what could widen a token's own scopes
 // (passwords, tokens) needs the login itself.
 Result<Accounts::Authenticated> session_of(ControlPlane& plane, const Request& request);
