@@ -2,6 +2,7 @@
 #include <map>
 
 #include "app/events.h"
+#include "app/inventory.h"
 #include "app/loops/loops.h"
 #include "app/runs.h"
 #include "app/settlement.h"
@@ -61,17 +62,16 @@ Card join_card(const Deps& deps, const HostId& host, const EngineHost& engine,
 
 Status upsert_cards(Tx& tx, const Deps& deps, const HostId& host, const EngineHost& engine,
                     const ProbedGpus& gpus) {
-  TRY_ASSIGN(const auto known, tx.hosts().cards());
+  TRY_ASSIGN(const auto rows, tx.hosts().cards_of(host));
+  std::map<CardId, Card> known;
+  for (const Card& card : rows) known.emplace(card.uuid, card);
   for (const ProbedCard& probed : gpus.cards) {
     const Card card = join_card(deps, host, engine, gpus, probed);
-    const bool is_news = std::find(known.begin(), known.end(), card) == known.end();
-    if (is_news) TRY(tx.hosts().upsert_card(card));
+    const auto before = known.extract(card.uuid);
+    if (before.empty() || before.mapped() != card) TRY(tx.hosts().upsert_card(card));
   }
-  for (Card card : known) {
-    if (card.host_id != host || !card.present) continue;
-    const bool seen = std::any_of(gpus.cards.begin(), gpus.cards.end(),
-                                  [&](const ProbedCard& p) { return p.uuid == card.uuid; });
-    if (seen) continue;
+  for (auto& [id, card] : known) {  // not seen
+    if (!card.present) continue;
     card.present = false;
     TRY(tx.hosts().upsert_card(card));
   }
@@ -172,9 +172,11 @@ Status ObserveLoop::look_at_hosts() {
     TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
     return fail(hosts.error());
   }
+  TRY_ASSIGN(const auto images, deps_.engine.images());
   // A driver that does not answer is no news of the cards, and no silence of the host.
   const auto gpus = deps_.probe.probe();
   TRY(deps_.store.write([&](Tx& tx) -> Status {
+    TRY(note_images(tx, images));
     for (const EngineHost& seen : *hosts) {
       HostId id;
       TRY(upsert_host(tx, deps_, seen, gpus ? &*gpus : nullptr, now, id));
