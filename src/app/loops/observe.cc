@@ -172,11 +172,11 @@ Status ObserveLoop::look_at_hosts() {
     TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
     return fail(hosts.error());
   }
-  TRY_ASSIGN(const auto images, deps_.engine.images());
+  const auto images = deps_.engine.images();  // without an answer: as they were
   // A driver that does not answer is no news of the cards, and no silence of the host.
   const auto gpus = deps_.probe.probe();
   TRY(deps_.store.write([&](Tx& tx) -> Status {
-    TRY(note_images(tx, images));
+    if (images) TRY(note_images(tx, *images));
     for (const EngineHost& seen : *hosts) {
       HostId id;
       TRY(upsert_host(tx, deps_, seen, gpus ? &*gpus : nullptr, now, id));
