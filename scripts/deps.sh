@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building and testing need, from the Debian archive. Quick when all is there.
-#   scripts/deps.sh [build | test]     test (the default) includes build
+#   scripts/deps.sh [build | test | bench]     test (the default) includes build, bench both
 # Needs root to install anything. Written for Debian 12; the names of Debian 13 are tried too.
 set -euo pipefail
 
@@ -15,6 +15,7 @@ readonly BUILD=(
   jq curl openssh-client
 )
 readonly TEST=(libgtest-dev librapidcheck-dev clang-format python3)
+readonly BENCH=(libbenchmark-dev wrk postgresql nginx-light)
 
 say() { printf 'deps: %3ds  %s\n' "$SECONDS" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
@@ -40,9 +41,10 @@ missing() {
 
 main() {
   local what=${1:-test} line name
-  case $what in build | test) ;; *) echo "usage: $0 [build | test]" >&2; exit 2 ;; esac
+  case $what in build | test | bench) ;; *) echo "usage: $0 [build | test | bench]" >&2; exit 2 ;; esac
   local -a wanted=("${BUILD[@]}") lines=() names=()
   [ "$what" = build ] || wanted+=("${TEST[@]}")
+  [ "$what" != bench ] || wanted+=("${BENCH[@]}")
   mapfile -t lines < <(missing "${wanted[@]}")
   [ "${#lines[@]}" != 0 ] || return 0
   [ "$(id -u)" = 0 ] || die "missing, and only root can install it: ${lines[*]%% *}"

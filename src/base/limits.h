@@ -60,7 +60,9 @@ inline constexpr size_t kIdempotencyKeyBytes = 128;
 inline constexpr int kCardsPerInstanceMax = 16;
 
 // Loops: how much one pass may take before it yields.
-inline constexpr int kDueAccountsPerPass = 200;
+inline constexpr int kDueAccountsPerPass = 200;     // read at once
+inline constexpr int kSettleRoundsPerPass = 50;     // of those; then reconcile has its turn
+inline constexpr int kSegmentsPerSettlement = 500;  // a transaction: about 8 ms of the one writer
 inline constexpr int kOperationWorkers = 8;
 
 }  // namespace cardhour::limits

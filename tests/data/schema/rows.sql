@@ -49,3 +49,5 @@ INSERT INTO adoptions (instance_id, kind, engine_account, generation, found_at)
  VALUES ('istopped000001', 'instance', 'anobody0000001', 4, 1764550800000);
 INSERT INTO restores (restored_at, file, rested_at, reconciled_at)
  VALUES (1764550000000, 'cardhour-20251201T000000Z.db', 1764550001000, NULL);
+INSERT INTO host_models (host_id, model, cards_present, cards_free, host_cards, host_busy)
+ VALUES ('hhost000000001', 'rtx-4090', 2, 1, 2, 1);
