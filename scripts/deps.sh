@@ -12,15 +12,17 @@ readonly BUILD=(
   "libboost-url1.81-dev libboost-url1.83-dev libboost-url1.88-dev libboost-url-dev"
   libsoci-dev libsqlite3-dev libexpected-dev libcli11-dev libtomlplusplus-dev
   libspdlog-dev libfmt-dev libsodium-dev libcurl4-openssl-dev libssl-dev libnftables-dev
-  jq curl openssh-client
+  jq curl openssh-client nodejs npm
 )
-readonly TEST=(libgtest-dev librapidcheck-dev clang-format python3)
+readonly TEST=(libgtest-dev librapidcheck-dev clang-format python3 chromium
+  "fonts-wqy-microhei fonts-noto-cjk")
 readonly BENCH=(libbenchmark-dev wrk postgresql nginx-light)
 
 say() { printf 'deps: %3ds  %s\n' "$SECONDS" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+# npm may have come with a nodejs from elsewhere.
+installed() { [ "$1" = npm ] && command -v npm >/dev/null || dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 available() { apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
 
 # Of a line of names: one that is installed, else the first that can be.
