@@ -29,8 +29,15 @@ class WatchedInstances final : public InstanceRepository {
   Result<std::vector<Instance>> page(const InstanceFilter& filter, const Page& page) override {
     return inner_.page(filter, page);
   }
+  Result<std::vector<InstanceOverview>> overviews(const InstanceFilter& filter,
+                                                  const Page& page) override {
+    return inner_.overviews(filter, page);
+  }
   Result<std::vector<Instance>> of_account(const AccountId& account) override {
     return inner_.of_account(account);
+  }
+  Result<std::vector<InstanceId>> warned(const AccountId& account) override {
+    return inner_.warned(account);
   }
   Result<std::vector<Instance>> alive() override { return inner_.alive(); }
   Result<std::vector<InstanceId>> bin_expired(Timestamp now, int limit) override {

@@ -129,7 +129,7 @@ struct InstanceOverview {
   std::string step;        // of the pending operation; empty: there is none
   std::string last_error;  // of that step
   std::string last_error_zh;
-  Money closed_cost;       // booked of its closed segments
+  Money closed_cost;  // booked of its closed segments
   std::vector<Segment> open;
   std::vector<CardId> cards;  // granted
   bool simulated = false;     // those cards
