@@ -13,6 +13,8 @@ namespace {
 // Inference: what comes beside the weights. Frugal runtimes report one per cent; experience says
 // 1.3 to 1.6 times the weights in all.
 constexpr Range kServingOverhead{0.01, 0.30, 0.60};
+// Image models: what their images take is counted apart.
+constexpr Range kImageOverhead{0.01, 0.05, 0.15};
 // Paged caches waste under 4 per cent (Kwon et al. 2023); others more.
 constexpr Range kCacheSlack{1.00, 1.04, 1.10};
 // Training: fragments and buffers. 16 bytes a parameter become 16 to 20.
@@ -226,7 +228,8 @@ Range sum(const std::vector<MemoryPart>& parts) {
 
 void add_overhead(const MemoryRequest& request, Memory& to) {
   const bool training = trains(request.workload);
-  const Range share = training ? kTrainingOverhead : kServingOverhead;
+  const bool draws = request.workload == Workload::diffusion;
+  const Range share = training ? kTrainingOverhead : draws ? kImageOverhead : kServingOverhead;
   // Serving takes it of the weights, training of everything.
   const Range base = training ? sum(to.parts) : to.parts.front().bytes;
   const Range bytes{base.low * share.low, base.likely * share.likely, base.high * share.high};
