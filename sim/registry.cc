@@ -15,16 +15,19 @@ std::vector<std::string> registered_paths() {
        {// Why runs end and pause.
         "running -> stopping (renter)", "running -> stopping (guest_shutdown)",
         "running -> stopping (arrears)", "running -> stopping (admin)",
-        "running -> stopping (restart_failed)", "running -> stopped (vanished)",
-        "running -> stopped (host_reboot)", "creating -> stopping (start_failed)",
-        "starting -> stopping (start_failed)", "unreachable (host_silent)", "reachable (host_back)",
-        "restarted (ready)", "rebooting (guest_shutdown)", "purging (renter)", "purging (expired)",
-        "notice (arrears)", "notice_withdrawn ()", "host.silent",
+        "running -> stopping (restart_failed)", "running -> stopping (card_fault)",
+        "running -> stopped (vanished)", "running -> stopped (host_reboot)",
+        "creating -> stopping (start_failed)", "starting -> stopping (start_failed)",
+        "unreachable (host_silent)", "reachable (host_back)", "restarted (ready)",
+        "rebooting (guest_shutdown)", "purging (renter)", "purging (expired)", "notice (arrears)",
+        "notice_withdrawn ()", "host.silent",
         // What may be refused.
         "refused: conflict", "refused: engine_failed", "refused: engine_unavailable",
         "refused: idempotency_mismatch", "refused: insufficient_balance",
         "refused: invalid_argument", "refused: no_capacity", "refused: store_unavailable",
         "refused: quota_exceeded",
+        // Cards that nobody gets now.
+        "out of the market: quarantine", "out of the market: excluded", "out of the market: unfit",
         // Threads in one another's way.
         "stale result dropped", "lock taken over", "meanwhile: work", "meanwhile: observe",
         "meanwhile: settle", "meanwhile: reconcile", "meanwhile: stop", "meanwhile: release",

@@ -398,7 +398,8 @@ void World::act() {
 }
 
 Timestamp World::next_event() {
-  Timestamp next = next_look_;
+  // While a look waits for the engine, the next one does too.
+  Timestamp next = is_observing_ ? now() + observe_every_ : next_look_;
   must(store_.now->read([&](Tx& tx) -> Status {
     TRY_ASSIGN(const auto operation, tx.instances().next_operation_at());
     if (operation) next = std::min(next, *operation);

@@ -121,8 +121,18 @@ Status take_run(Tx& tx, const Deps& deps, Instance& instance, const EngineObject
   std::string model;
   for (const Card& card : cards) {
     if (std::ranges::find(object.cards, card.uuid) == object.cards.end()) continue;
-    TRY(tx.hosts().insert_allocation(
-        Allocation{deps.entropy.id<AllocationId>(), card.uuid, instance.id, now, std::nullopt}));
+    const Status taken = tx.hosts().insert_allocation(
+        Allocation{deps.entropy.id<AllocationId>(), card.uuid, instance.id, now, std::nullopt});
+    if (!taken && taken.error().code == ErrorCode::conflict) {
+      return fail(
+          ErrorCode::conflict,
+          text("{} runs in the engine with card {}, which another instance still holds here",
+               "引擎中的 {} 使用的显卡 {} 在数据库中仍由其他实例占用", instance.id.text,
+               card.uuid.text),
+          Text{"nothing is granted until that one is known to have stopped",
+               "在确认后者已停止之前，不会分配任何资源"});
+    }
+    TRY(taken);
     held.push_back(card.uuid);
     model = card.model;
   }

@@ -29,6 +29,11 @@ Status call_off(Tx& tx, const InstanceId& id) {
 
 Status put_at_rest(Tx& tx, const Deps& deps, Instance instance, Timestamp now) {
   TRY(call_off(tx, instance.id));
+  TRY_ASSIGN(auto rule, tx.idle().find(instance.id));
+  if (rule && rule->then_no_gpu) {  // a start that nobody asked for today
+    rule->then_no_gpu = false;
+    TRY(tx.idle().set(*rule));
+  }
   switch (instance.observed) {
     case Observed::creating:
     case Observed::starting:

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "base/size.h"
 
@@ -19,12 +19,12 @@ tl::unexpected<Error> quota_error(const Text& what, int limit) {
                    "上限为 {}；请先关机或释放一台，或联系运营者提高配额", limit));
 }
 
-Status check_quotas(const InventoryRows& rows, const Policy& policy, const GrantRequest& request) {
+Status check_quotas(Tx& tx, const Policy& policy, const GrantRequest& request) {
   int total = 0;
   int running = 0;
   int cards = 0;
-  for (const Instance& instance : rows.instances) {
-    if (instance.account_id != request.account) continue;
+  TRY_ASSIGN(const auto instances, tx.instances().of_account(request.account));
+  for (const Instance& instance : instances) {
     ++total;
     if (!has_run(instance) || instance.id == request.replaces) continue;
     ++running;
@@ -47,26 +47,21 @@ Status check_quotas(const InventoryRows& rows, const Policy& policy, const Grant
   return {};
 }
 
-// The models that could carry as many cards, for the error that says what is free.
-std::string free_models(const InventoryRows& rows, const Policy& policy) {
-  std::set<std::string> models;
-  for (const Card& card : rows.cards) models.insert(card.model);
+// What is free, for the error that says so.
+std::string free_models(const std::vector<ModelSpace>& models) {
   std::string text;
-  for (const std::string& model : models) {
-    size_t free = 0;
-    for (const HostSpace& space : host_spaces(rows, model, policy)) {
-      free = std::max(free, space.free_cards.size());
-    }
-    if (free == 0) continue;
+  for (const ModelSpace& model : models) {
+    if (model.cards_free == 0) continue;
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} x {}", free, model);
+    text += fmt::format("{} x {}", model.cards_free, model.model);
   }
   return text;
 }
 
-tl::unexpected<Error> no_capacity(const InventoryRows& rows, const Policy& policy,
-                                  const GrantRequest& request,
-                                  const std::vector<HostSpace>& spaces) {
+// Why there is no place. Looks at every host, which a grant that goes well does not.
+tl::unexpected<Error> no_capacity(const InventoryRows& rows, const std::vector<ModelSpace>& models,
+                                  const Policy& policy, const GrantRequest& request) {
+  const auto spaces = host_spaces(rows, request.shape.gpu_model, policy);
   int64_t disk = 0;
   bool host_known = !request.only_host;
   for (const HostSpace& space : spaces) {
@@ -90,13 +85,22 @@ tl::unexpected<Error> no_capacity(const InventoryRows& rows, const Policy& polic
                 Text{"all places for no-GPU runs are taken", "无卡模式名额已满"},
                 Text{"try again later, or start with a card", "请稍后再试，或以有卡模式开机"});
   }
-  const std::string free = free_models(rows, policy);
+  const std::string free = free_models(models);
   return fail(ErrorCode::no_capacity,
               text("{} x {} on one host are not free", "没有一台主机有 {} 张空闲的 {}",
                    request.shape.gpu_count, request.shape.gpu_model),
               free.empty()
                   ? Text{"no card is free now; try again later", "当前没有空闲的卡，请稍后再试"}
                   : text("free now: {}", "当前空闲：{}", free));
+}
+
+CardShare shape_share(const Host& host, int cards_on_host, const Shape& shape,
+                      const Policy& policy) {
+  if (shape.mode == Mode::no_gpu) {
+    return CardShare{policy.no_gpu_millicores, policy.no_gpu_memory_bytes};
+  }
+  const CardShare share = card_share(host, cards_on_host, policy);
+  return CardShare{share.millicores * shape.gpu_count, share.memory_bytes * shape.gpu_count};
 }
 
 }  // namespace
@@ -139,15 +143,13 @@ Result<ShapePrice> price_of(Tx& tx, const Shape& shape) {
   return ShapePrice{*per_hour, shape.mode == Mode::no_gpu ? 1 : shape.gpu_count};
 }
 
-Status check_offered(const InventoryRows& rows, const Shape& shape) {
+Status check_offered(Tx& tx, const Shape& shape) {
   if (shape.mode == Mode::no_gpu) return {};
-  std::set<std::string> models;
-  for (const Card& card : rows.cards) {
-    if (card.present) models.insert(card.model);
-  }
-  if (models.contains(shape.gpu_model)) return {};
+  TRY_ASSIGN(const bool offered, tx.hosts().has_model(shape.gpu_model));
+  if (offered) return {};
+  TRY_ASSIGN(const auto models, tx.hosts().models());
   std::string there;
-  for (const std::string& model : models) there += (there.empty() ? "" : ", ") + model;
+  for (const ModelSpace& model : models) there += (there.empty() ? "" : ", ") + model.model;
   return fail(ErrorCode::no_capacity,
               text("no host here has a {}", "此处没有配备 {} 的主机", shape.gpu_model),
               there.empty() ? Text{"no host has a card at all", "目前没有任何主机配备显卡"}
@@ -168,18 +170,16 @@ Money needed_for(const Funds& funds, const ShapePrice& price,
   return burn;  // of one hour
 }
 
-CardShare shape_share(const InventoryRows& rows, const HostId& host, const Shape& shape,
-                      const Policy& policy) {
-  if (shape.mode == Mode::no_gpu) {
-    return CardShare{policy.no_gpu_millicores, policy.no_gpu_memory_bytes};
-  }
-  CardShare share;
-  int cards = 0;
-  for (const Card& card : rows.cards) cards += card.host_id == host ? 1 : 0;
-  for (const Host& row : rows.hosts) {
-    if (row.id == host) share = card_share(row, cards, policy);
-  }
-  return CardShare{share.millicores * shape.gpu_count, share.memory_bytes * shape.gpu_count};
+Result<std::optional<Place>> find_place(Tx& tx, const GrantRequest& request, const Policy& policy) {
+  const PlacementRequest wanted{request.shape.gpu_count, request.new_disk_bytes, request.only_host};
+  TRY_ASSIGN(const auto space, tx.hosts().best_space(SpaceWanted{wanted, request.shape.gpu_model,
+                                                                 no_gpu_slots(policy)}));
+  if (!space) return std::optional<Place>();
+  const auto placement = place(wanted, {*space});
+  if (!placement) return std::optional<Place>();
+  TRY_ASSIGN(const auto host, tx.hosts().find(placement->host));
+  CHECK(host.has_value(), "a placement is on a host");
+  return Place{*placement, shape_share(*host, space->cards_total, request.shape, policy)};
 }
 
 Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Timestamp now) {
@@ -193,11 +193,10 @@ Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Times
   if (!account || account->state != AccountState::active) {
     return fail(ErrorCode::forbidden, Text{"this account is suspended", "该账户已被停用"});
   }
-  TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
-  TRY(check_quotas(rows, deps.policy, request));
+  TRY(check_quotas(tx, deps.policy, request));
 
   Grant granted;
-  TRY(check_offered(rows, request.shape));
+  TRY(check_offered(tx, request.shape));
   TRY_ASSIGN(granted.price, price_of(tx, request.shape));
   TRY_ASSIGN(const Funds funds, load_funds(tx, request.account));
   const Money needed = needed_for(funds, granted.price, request.replaces);
@@ -210,12 +209,14 @@ Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Times
                      format(currency, needed), format(currency, needed - available)),
                 Text{"top up, or stop something", "请充值，或先关闭其他实例"});
   }
-  const auto spaces = host_spaces(rows, request.shape.gpu_model, deps.policy);
-  const auto placement = place(
-      PlacementRequest{request.shape.gpu_count, request.new_disk_bytes, request.only_host}, spaces);
-  if (!placement) return no_capacity(rows, deps.policy, request, spaces);
-  granted.placement = *placement;
-  granted.share = shape_share(rows, placement->host, request.shape, deps.policy);
+  TRY_ASSIGN(const std::optional<Place> found, find_place(tx, request, deps.policy));
+  if (!found) {
+    TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
+    TRY_ASSIGN(const auto models, tx.hosts().models());
+    return no_capacity(rows, models, deps.policy, request);
+  }
+  granted.placement = found->placement;
+  granted.share = found->share;
   return granted;
 }
 

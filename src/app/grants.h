@@ -28,7 +28,7 @@ struct ShapePrice {
 Result<ShapePrice> price_of(Tx& tx, const Shape& shape);
 
 // no_capacity when no host has cards of this model at all.
-Status check_offered(const InventoryRows& rows, const Shape& shape);
+Status check_offered(Tx& tx, const Shape& shape);
 
 // What is reserved from the grant until the run is ready.
 Money hold_for(const ShapePrice& price, const Policy& policy);
@@ -56,8 +56,11 @@ Result<Grant> grant(Tx& tx, const Deps& deps, const GrantRequest& request, Times
 Money needed_for(const Funds& funds, const ShapePrice& price,
                  const std::optional<InstanceId>& replaces);
 
-// CPU and memory of the shape on a host.
-CardShare shape_share(const InventoryRows& rows, const HostId& host, const Shape& shape,
-                      const Policy& policy);
+// Where the shape goes, and the CPU and memory that it has there; nullopt when nothing carries it.
+struct Place {
+  Placement placement;
+  CardShare share;
+};
+Result<std::optional<Place>> find_place(Tx& tx, const GrantRequest& request, const Policy& policy);
 
 }  // namespace cardhour

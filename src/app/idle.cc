@@ -176,8 +176,11 @@ Status IdleLoop::go_on_without_cards(const IdleRule& rule, const Instance& insta
   const auto started =
       is_wanted ? Instances(deps_).start(owner, instance.id.text, {Mode::no_gpu, "", 0}, {})
                 : Result<Instance>(instance);
-  if (!started && started.error().code == ErrorCode::store_unavailable)
+  // What passes by itself, as just after the server's start, is waited for.
+  if (!started && (started.error().code == ErrorCode::store_unavailable ||
+                   started.error().code == ErrorCode::engine_unavailable)) {
     return fail(started.error());
+  }
   return deps_.store.write([&](Tx& tx) -> Status {
     TRY(tx.idle().set(done));
     if (started) return {};

@@ -85,8 +85,7 @@ Status check_data_disk(const Policy& policy, int64_t bytes) {
   return {};
 }
 
-Status check_image(const Deps& deps, const std::string& image) {
-  TRY_ASSIGN(const std::vector<std::string> images, deps.engine.images());
+Status check_image(const std::vector<std::string>& images, const std::string& image) {
   if (std::find(images.begin(), images.end(), image) != images.end()) return {};
   std::string known;
   for (const std::string& name : images) known += (known.empty() ? "" : ", ") + name;
@@ -96,18 +95,10 @@ Status check_image(const Deps& deps, const std::string& image) {
                  text("there are: {}", "可用镜像：{}", known));
 }
 
-// Host ports that no instance has and no foreign process holds at the moment. The engine is
+// Host ports that no instance has and no foreign process holds at the moment. The host is
 // asked here, before the transaction.
-Result<std::vector<int>> bindable_ports(const Deps& deps) {
+Result<std::vector<int>> bindable_ports(const Deps& deps, const std::set<int64_t>& taken) {
   constexpr size_t kCandidates = 4;
-  std::set<int64_t> taken;
-  TRY(deps.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(const auto claims, tx.hosts().claims());
-    for (const Claim& claim : claims) {
-      if (claim.kind == ClaimKind::ssh_port) taken.insert(claim.number);
-    }
-    return {};
-  }));
   std::vector<int> ports;
   for (int port = deps.network.ssh_ports.first;
        port <= deps.network.ssh_ports.last && ports.size() < kCandidates; ++port) {
@@ -119,15 +110,12 @@ Result<std::vector<int>> bindable_ports(const Deps& deps) {
 }
 
 Status claim_port(Tx& tx, Instance& instance, const std::vector<int>& candidates) {
-  TRY_ASSIGN(const auto claims, tx.hosts().claims());
   for (const int port : candidates) {
-    const bool taken = std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
-      return claim.kind == ClaimKind::ssh_port && claim.host_id == instance.host_id &&
-             claim.number == port;
-    });
-    if (taken) continue;
+    const Status claimed =
+        tx.hosts().insert_claim(Claim{instance.host_id, ClaimKind::ssh_port, port, instance.id});
+    if (!claimed && claimed.error().code == ErrorCode::conflict) continue;  // taken meanwhile
     instance.ssh_port = port;
-    return tx.hosts().insert_claim(Claim{instance.host_id, ClaimKind::ssh_port, port, instance.id});
+    return claimed;
   }
   return fail(ErrorCode::no_capacity,
               Text{"no SSH port is free on the host now", "主机上暂时没有可用的 SSH 端口"},
@@ -186,64 +174,58 @@ Quote quote_of(const Deps& deps, const Shape& shape, const ShapePrice& price) {
   return quote;
 }
 
+// The free cards of the model on the best host, or on the one that it must be.
+Status count_free(Tx& tx, const Deps& deps, const GrantRequest& request, Quote& quote) {
+  if (request.shape.mode == Mode::no_gpu) return {};
+  TRY_ASSIGN(const auto models, tx.hosts().models());
+  for (const ModelSpace& model : models) {
+    if (model.model != request.shape.gpu_model) continue;
+    quote.cards_free = model.cards_free;
+    quote.simulated = model.simulated;
+  }
+  if (!request.only_host) return {};
+  const PlacementRequest one{1, 0, request.only_host};
+  TRY_ASSIGN(const auto space, tx.hosts().best_space(SpaceWanted{one, request.shape.gpu_model,
+                                                                 no_gpu_slots(deps.policy)}));
+  quote.cards_free = space ? static_cast<int>(space->free_cards.size()) : 0;
+  return {};
+}
+
 // What a start would cost and whether it could be granted now.
 Status fill_quote(Tx& tx, const Deps& deps, const GrantRequest& request, Quote& quote) {
   const Timestamp now = deps.clock.now();
-  TRY_ASSIGN(const InventoryRows rows, load_inventory(tx));
-  TRY(check_offered(rows, request.shape));
+  TRY(check_offered(tx, request.shape));
   TRY_ASSIGN(const ShapePrice price, price_of(tx, request.shape));
   TRY_ASSIGN(const Funds funds, load_funds(tx, request.account));
   quote = quote_of(deps, request.shape, price);
   quote.available = funds.available(now);
   quote.needed = needed_for(funds, price, request.replaces);
   quote.affordable = quote.available >= quote.needed;
-  const auto spaces = host_spaces(rows, request.shape.gpu_model, deps.policy);
-  for (const HostSpace& space : spaces) {
-    if (request.only_host && space.host != *request.only_host) continue;
-    quote.cards_free = std::max(quote.cards_free, static_cast<int>(space.free_cards.size()));
-  }
-  for (const Card& card : rows.cards) {
-    if (card.model == request.shape.gpu_model && card.simulated) quote.simulated = true;
-  }
-  const auto placement = place(
-      PlacementRequest{request.shape.gpu_count, request.new_disk_bytes, request.only_host}, spaces);
-  quote.placeable = placement.has_value();
-  if (placement) {
-    const CardShare share = shape_share(rows, placement->host, request.shape, deps.policy);
-    quote.millicores = share.millicores;
-    quote.memory_bytes = share.memory_bytes;
+  TRY(count_free(tx, deps, request, quote));
+  TRY_ASSIGN(const std::optional<Place> found, find_place(tx, request, deps.policy));
+  quote.placeable = found.has_value();
+  if (found) {
+    quote.millicores = found->share.millicores;
+    quote.memory_bytes = found->share.memory_bytes;
   }
   return {};
 }
 
-Result<InstanceView> view_of(Tx& tx, const Deps& deps, Instance instance) {
+// What its list and its page show.
+InstanceView view_of(InstanceOverview overview, Timestamp now) {
   InstanceView view;
-  TRY_ASSIGN(const auto operation, tx.instances().pending_operation(instance.id));
-  if (operation) {
-    view.activity = enum_text(operation->step);
-    const bool both = !operation->last_error_zh.empty();  // not in rows of older versions
-    view.waiting_for =
-        Text{operation->last_error, both ? operation->last_error_zh : operation->last_error};
+  view.activity = std::move(overview.step);
+  const bool both = !overview.last_error_zh.empty();  // not in rows of older versions
+  view.waiting_for = Text{overview.last_error, both ? overview.last_error_zh : overview.last_error};
+  view.cards = std::move(overview.cards);
+  view.simulated = overview.simulated;
+  view.cost_so_far = overview.closed_cost;
+  for (const Segment& segment : overview.open) {
+    view.cost_so_far += segment_due(segment, now);
+    view.burn_per_hour += segment.rate_per_hour * segment.quantity;
   }
-  TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
-  for (const Allocation& allocation : allocations) view.cards.push_back(allocation.card_uuid);
-  if (!view.cards.empty()) {
-    TRY_ASSIGN(const auto cards, tx.hosts().cards());
-    for (const Card& card : cards) {
-      if (card.uuid == view.cards.front()) view.simulated = card.simulated;
-    }
-  }
-  const Timestamp now = deps.clock.now();
-  TRY_ASSIGN(const auto segments,
-             tx.ledger().segments(
-                 SegmentFilter{instance.account_id, std::nullopt, std::nullopt, instance.id}));
-  for (const Segment& segment : segments) {
-    view.cost_so_far += segment.closed_at ? segment.posted : segment_due(segment, now);
-    if (!segment.closed_at) view.burn_per_hour += segment.rate_per_hour * segment.quantity;
-  }
-  TRY_ASSIGN(const auto owner, tx.accounts().find(instance.account_id));
-  if (owner) view.owner = owner->login;
-  view.instance = std::move(instance);
+  view.owner = std::move(overview.owner);
+  view.instance = std::move(overview.instance);
   return view;
 }
 
@@ -310,8 +292,16 @@ Result<Instance> Instances::rent(const Actor& actor, const RentRequest& request,
   // A repeated request needs no engine: it gets the first answer.
   TRY_ASSIGN(std::optional<Instance> first, replayed(deps_, actor, idempotency));
   if (first) return std::move(*first);
-  TRY(check_image(deps_, request.image));
-  TRY_ASSIGN(const std::vector<int> ports, bindable_ports(deps_));
+  std::vector<std::string> images;
+  std::set<int64_t> taken_ports;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(images, known_images(tx));
+    TRY_ASSIGN(const auto numbers, tx.hosts().claimed_numbers(ClaimKind::ssh_port));
+    taken_ports.insert(numbers.begin(), numbers.end());
+    return {};
+  }));
+  TRY(check_image(images, request.image));
+  TRY_ASSIGN(const std::vector<int> ports, bindable_ports(deps_, taken_ports));
 
   instance.account_id = actor.account;
   instance.image = request.image;
@@ -531,8 +521,12 @@ Result<Instance> Instances::rename(const Actor& actor, const std::string& id,
 Result<InstanceView> Instances::get(const Actor& actor, const std::string& id_or_name) {
   InstanceView view;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(Instance instance, load(tx, actor, id_or_name));
-    TRY_ASSIGN(view, view_of(tx, deps_, std::move(instance)));
+    TRY_ASSIGN(const Instance instance, load(tx, actor, id_or_name));
+    InstanceFilter one;
+    one.id = instance.id;
+    TRY_ASSIGN(auto found, tx.instances().overviews(one, {}));
+    CHECK(found.size() == 1, "instances are never deleted");
+    view = view_of(std::move(found.front()), deps_.clock.now());
     return {};
   }));
   return view;
@@ -544,11 +538,9 @@ Result<std::vector<InstanceView>> Instances::page(const Actor& actor, const Inst
   if (!(actor.role == Role::admin && actor.scopes.admin)) own.account = actor.account;
   std::vector<InstanceView> views;
   TRY(deps_.store.read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(auto rows, tx.instances().page(own, page));
-    for (Instance& row : rows) {
-      TRY_ASSIGN(InstanceView view, view_of(tx, deps_, std::move(row)));
-      views.push_back(std::move(view));
-    }
+    TRY_ASSIGN(auto rows, tx.instances().overviews(own, page));
+    const Timestamp now = deps_.clock.now();
+    for (InstanceOverview& row : rows) views.push_back(view_of(std::move(row), now));
     return {};
   }));
   return views;

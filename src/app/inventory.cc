@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "app/events.h"
 #include "base/enum_text.h"
@@ -10,8 +11,19 @@
 namespace cardhour {
 namespace {
 
-bool holds_no_gpu_slot(const Instance& instance) {
-  return instance.mode == Mode::no_gpu && instance.run_id.has_value();
+// The rows of one host.
+struct HostRows {
+  std::vector<const Card*> cards;
+  std::vector<const Instance*> instances;
+};
+
+std::map<HostId, HostRows> by_host(const InventoryRows& rows) {
+  std::map<HostId, HostRows> hosts;
+  for (const Card& card : rows.cards) hosts[card.host_id].cards.push_back(&card);
+  for (const Instance& instance : rows.instances) {
+    hosts[instance.host_id].instances.push_back(&instance);
+  }
+  return hosts;
 }
 
 std::set<CardId> busy_cards(const InventoryRows& rows) {
@@ -24,23 +36,19 @@ bool rentable(const InventoryRows& rows, const Card& card) {
   return card.present && card.fault.empty() && !rows.unfit.contains(card.uuid);
 }
 
-int64_t disk_quota(const InventoryRows& rows, const HostId& host) {
-  int64_t bytes = 0;
-  for (const Instance& instance : rows.instances) {
-    if (instance.host_id == host) bytes += instance.system_disk_bytes + instance.data_disk_bytes;
+int64_t disk_free(const Host& host, const HostRows& rows) {
+  int64_t bytes = host.pool_total_bytes;
+  for (const Instance* instance : rows.instances) {
+    bytes -= instance->system_disk_bytes + instance->data_disk_bytes;
   }
   return bytes;
 }
 
-int no_gpu_slots(const Host& host, const InventoryRows& rows, const Policy& policy) {
-  const int by_cpu = policy.host_no_gpu_millicores / policy.no_gpu_millicores;
-  const auto by_memory =
-      static_cast<int>(policy.host_no_gpu_memory_bytes / policy.no_gpu_memory_bytes);
-  int used = 0;
-  for (const Instance& instance : rows.instances) {
-    if (instance.host_id == host.id && holds_no_gpu_slot(instance)) ++used;
-  }
-  return std::min(by_cpu, by_memory) - used;
+int no_gpu_runs(const HostRows& rows) {
+  return static_cast<int>(
+      std::count_if(rows.instances.begin(), rows.instances.end(), [](const Instance* instance) {
+        return instance->mode == Mode::no_gpu && instance->run_id.has_value();
+      }));
 }
 
 Text model_unknown(const std::string& model) {
@@ -70,28 +78,63 @@ Result<InventoryRows> load_inventory(Tx& tx) {
   return rows;
 }
 
+int no_gpu_slots(const Policy& policy) {
+  const int by_cpu = policy.host_no_gpu_millicores / policy.no_gpu_millicores;
+  const auto by_memory =
+      static_cast<int>(policy.host_no_gpu_memory_bytes / policy.no_gpu_memory_bytes);
+  return std::min(by_cpu, by_memory);
+}
+
 std::vector<HostSpace> host_spaces(const InventoryRows& rows, const std::string& model,
                                    const Policy& policy) {
   const std::set<CardId> busy = busy_cards(rows);
+  auto hosts = by_host(rows);
   std::vector<HostSpace> spaces;
   for (const Host& host : rows.hosts) {
     if (!host.reachable) continue;
+    const HostRows& on_host = hosts[host.id];
     HostSpace space;
     space.host = host.id;
-    space.disk_free_bytes = host.pool_total_bytes - disk_quota(rows, host.id);
-    space.no_gpu_slots_free = no_gpu_slots(host, rows, policy);
-    for (const Card& card : rows.cards) {
-      if (card.host_id != host.id) continue;
+    space.disk_free_bytes = disk_free(host, on_host);
+    space.no_gpu_slots_free = no_gpu_slots(policy) - no_gpu_runs(on_host);
+    for (const Card* card : on_host.cards) {
       ++space.cards_total;
-      if (busy.contains(card.uuid))
+      if (busy.contains(card->uuid))
         ++space.cards_busy;
-      else if (rentable(rows, card) && card.model == model)
-        space.free_cards.push_back(FreeCard{card.uuid, card.pci_address, card.numa_node});
+      else if (rentable(rows, *card) && card->model == model)
+        space.free_cards.push_back(FreeCard{card->uuid, card->pci_address, card->numa_node});
     }
     spaces.push_back(std::move(space));
   }
   return spaces;
 }
+
+namespace {
+
+// What the cards of one host say of its offers, by model.
+std::map<std::string, Offer> offers_of(const InventoryRows& rows, const HostRows& on_host,
+                                       const PriceBook& book, const std::set<CardId>& busy) {
+  std::map<std::string, Offer> by_model;
+  for (const Card* card : on_host.cards) {
+    if (!card->present || !book.per_hour(card->model, Mode::on_demand)) continue;
+    Offer& offer = by_model[card->model];
+    ++offer.cards_total;
+    if (rentable(rows, *card) && !busy.contains(card->uuid)) ++offer.cards_free;
+    offer.simulated = card->simulated;
+  }
+  return by_model;
+}
+
+int tenants_of(const HostRows& rows, const std::optional<AccountId>& viewer) {
+  std::set<AccountId> tenants;
+  for (const Instance* instance : rows.instances) {
+    if (!instance->run_id || instance->account_id == viewer) continue;
+    tenants.insert(instance->account_id);
+  }
+  return static_cast<int>(tenants.size());
+}
+
+}  // namespace
 
 Result<std::vector<Offer>> Inventory::offers(const std::optional<AccountId>& viewer) {
   InventoryRows rows;
@@ -103,25 +146,12 @@ Result<std::vector<Offer>> Inventory::offers(const std::optional<AccountId>& vie
     return {};
   }));
   const std::set<CardId> busy = busy_cards(rows);
+  auto hosts = by_host(rows);
   std::vector<Offer> offers;
   for (const Host& host : rows.hosts) {
-    std::map<std::string, Offer> by_model;
-    int cards_on_host = 0;
-    for (const Card& card : rows.cards) {
-      if (card.host_id != host.id) continue;
-      ++cards_on_host;
-      if (!card.present || !book.per_hour(card.model, Mode::on_demand)) continue;
-      Offer& offer = by_model[card.model];
-      ++offer.cards_total;
-      if (rentable(rows, card) && !busy.contains(card.uuid)) ++offer.cards_free;
-      offer.simulated = card.simulated;
-    }
-    std::set<AccountId> tenants;
-    for (const Instance& instance : rows.instances) {
-      if (instance.host_id != host.id || !instance.run_id) continue;
-      if (!viewer || instance.account_id != *viewer) tenants.insert(instance.account_id);
-    }
-    const CardShare share = card_share(host, cards_on_host, deps_.policy);
+    const HostRows& on_host = hosts[host.id];
+    const CardShare share = card_share(host, static_cast<int>(on_host.cards.size()), deps_.policy);
+    auto by_model = offers_of(rows, on_host, book, busy);
     for (auto& [model, offer] : by_model) {
       offer.model = model;
       if (const GpuModel* known = deps_.catalog.by_key(model)) offer.specification = *known;
@@ -129,11 +159,10 @@ Result<std::vector<Offer>> Inventory::offers(const std::optional<AccountId>& vie
       offer.host = host.name;
       offer.reachable = host.reachable;
       if (!host.reachable) offer.cards_free = 0;
-      offer.tenants = static_cast<int>(tenants.size());
+      offer.tenants = tenants_of(on_host, viewer);
       offer.millicores_per_card = share.millicores;
       offer.memory_bytes_per_card = share.memory_bytes;
-      offer.disk_free_bytes =
-          std::max<int64_t>(host.pool_total_bytes - disk_quota(rows, host.id), 0);
+      offer.disk_free_bytes = std::max<int64_t>(disk_free(host, on_host), 0);
       offer.driver_version = host.driver_version;
       offer.cuda_version = host.cuda_version;
       offer.on_demand_per_hour = *book.per_hour(model, Mode::on_demand);
@@ -142,6 +171,41 @@ Result<std::vector<Offer>> Inventory::offers(const std::optional<AccountId>& vie
     }
   }
   return offers;
+}
+
+namespace {
+
+const std::string kImagesSetting = "engine.images";  // a line each
+
+}  // namespace
+
+Status note_images(Tx& tx, const std::vector<std::string>& names) {
+  std::string lines;
+  for (const std::string& name : names) lines += name + "\n";
+  TRY_ASSIGN(const auto known, tx.keys().find_setting(kImagesSetting));
+  return known == lines ? Status() : tx.keys().set_setting(kImagesSetting, lines);
+}
+
+Result<std::vector<std::string>> known_images(Tx& tx) {
+  TRY_ASSIGN(const auto lines, tx.keys().find_setting(kImagesSetting));
+  if (!lines) {
+    return fail(ErrorCode::engine_unavailable,
+                Text{"the engine was not seen yet", "尚未连接到引擎"},
+                Text{"try again in a moment", "请稍后再试"});
+  }
+  std::vector<std::string> names;
+  std::istringstream in(*lines);
+  for (std::string name; std::getline(in, name);) names.push_back(name);
+  return names;
+}
+
+Result<std::vector<std::string>> Inventory::images() {
+  std::vector<std::string> names;
+  TRY(deps_.store.read([&](Tx& tx) -> Status {
+    TRY_ASSIGN(names, known_images(tx));
+    return {};
+  }));
+  return names;
 }
 
 Result<std::vector<Host>> Inventory::hosts() {

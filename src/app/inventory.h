@@ -56,8 +56,14 @@ struct InventoryRows {
   std::set<CardId> unfit;           // have a condition: not granted
 };
 Result<InventoryRows> load_inventory(Tx& tx);
+// How many no-GPU runs a host may have at once.
+int no_gpu_slots(const Policy& policy);
 std::vector<HostSpace> host_spaces(const InventoryRows& rows, const std::string& model,
                                    const Policy& policy);
+
+// Of the observe loop: what the engine has now.
+Status note_images(Tx& tx, const std::vector<std::string>& names);
+Result<std::vector<std::string>> known_images(Tx& tx);
 
 class Inventory {
  public:
@@ -66,6 +72,9 @@ class Inventory {
   Result<std::vector<Offer>> offers(const std::optional<AccountId>& viewer);
   Result<std::vector<Host>> hosts();
   Result<std::vector<CardView>> cards();
+  // The images to start from, as the engine had them when it was last looked at: a request never
+  // waits for an engine. engine_unavailable: it was not seen yet.
+  Result<std::vector<std::string>> images();
   Result<std::vector<Price>> prices();
   // not_found: the catalog lacks the model. Applies to runs started from now on.
   Status set_price(const Actor& by, const std::string& model, Mode mode, Money per_hour);

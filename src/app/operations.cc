@@ -38,13 +38,7 @@ Result<StepInput> load_input(Tx& tx, const Deps& deps, const Instance& instance)
   }
   TRY_ASSIGN(const auto keys, tx.accounts().ssh_keys(instance.account_id));
   for (const SshKey& key : keys) input.identity.authorized_keys.push_back(key.public_key);
-  TRY_ASSIGN(const auto allocations, tx.hosts().active_allocations_of(instance.id));
-  TRY_ASSIGN(const auto cards, tx.hosts().cards());
-  for (const Allocation& allocation : allocations) {
-    for (const Card& card : cards) {
-      if (card.uuid == allocation.card_uuid) input.cards.push_back(card);
-    }
-  }
+  TRY_ASSIGN(input.cards, tx.hosts().granted_to(instance.id));
   return input;
 }
 

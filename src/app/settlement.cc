@@ -8,8 +8,8 @@ namespace cardhour {
 namespace {
 
 // Books due - posted of these segments (of one account) in one ledger transaction.
-Status book(Tx& tx, const Deps& deps, const AccountId& account, std::vector<Segment>& segments,
-            Timestamp until, const std::string& actor) {
+Status book(Tx& tx, const Deps& deps, const AccountId& account, Money wallet,
+            std::vector<Segment>& segments, Timestamp until, const std::string& actor) {
   std::vector<Charge> charges;
   for (Segment& segment : segments) {
     const Timestamp border = std::max(until, segment.booked_until);
@@ -20,10 +20,10 @@ Status book(Tx& tx, const Deps& deps, const AccountId& account, std::vector<Segm
     if (charge != Money{}) charges.push_back(Charge{segment.id, segment.meter, charge});
     segment.posted = owed;
     segment.booked_until = border;
-    TRY(tx.ledger().update_segment(segment));
+    TRY(segment.closed_at ? tx.ledger().update_segment(segment)
+                          : tx.ledger().book_segment(segment));
   }
   if (charges.empty()) return {};
-  TRY_ASSIGN(const Money wallet, tx.ledger().balance(wallet_of(account)));
   return tx.ledger().append(
       usage_entry(transaction_head(deps, account, until, actor, "usage"), charges, wallet));
 }
@@ -66,6 +66,21 @@ Duration spread_of(const AccountId& account, Duration spread) {
   const uint64_t hash = std::hash<std::string>{}(account.text);
   return Duration{
       static_cast<int64_t>(hash % static_cast<uint64_t>(std::max<int64_t>(spread.ms, 1)))};
+}
+
+// The next instant at which the settle loop must look at the account: the hour (spread), the
+// start of the arrears notice, and the end of what the wallet covers.
+std::optional<Timestamp> next_settlement(const AccountId& account, const Funds& funds,
+                                         const Policy& policy, Timestamp now) {
+  if (funds.open.empty()) return std::nullopt;
+  const int64_t interval = policy.settlement_interval.ms;
+  const Timestamp hour{(now.ms / interval + 1) * interval};
+  Timestamp next = hour + spread_of(account, policy.settlement_spread);
+  if (const auto empty = funds.covered_until(now)) {
+    const Timestamp notice = *empty - policy.arrears_notice;
+    next = std::min(next, notice > now ? notice : *empty + milliseconds(1));
+  }
+  return std::max(next, now);
 }
 
 }  // namespace
@@ -126,7 +141,8 @@ Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timest
     segment.closed_at = std::max(at, segment.opened_at);
     segment.close_cause = cause;
   }
-  TRY(book(tx, deps, instance.account_id, open, at, actor));
+  TRY_ASSIGN(const Money wallet, tx.ledger().balance(wallet_of(instance.account_id)));
+  TRY(book(tx, deps, instance.account_id, wallet, open, at, actor));
   // Not of a pause, and not of a run that failed by no fault of the renter's.
   if (instance.run_id && cause != Cause::host_silent && cause != Cause::card_fault) {
     TRY(add_minimum_line(tx, deps, instance, at, cause, actor));
@@ -134,30 +150,18 @@ Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timest
   return settle_soon(tx, instance.account_id, at);
 }
 
-Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Timestamp until,
-                      const std::string& actor) {
-  TRY_ASSIGN(std::vector<Segment> open, tx.ledger().open_segments(account));
-  TRY(book(tx, deps, account, open, until, actor));
-  return schedule_settlement(tx, deps, account, until);
+Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Funds funds,
+                      Timestamp until, const std::string& actor) {
+  TRY(book(tx, deps, account, funds.wallet, funds.open, until, actor));
+  TRY_ASSIGN(funds.wallet, tx.ledger().balance(wallet_of(account)));
+  return tx.accounts().set_next_settlement(account,
+                                           next_settlement(account, funds, deps.policy, until));
 }
 
 Status settle_soon(Tx& tx, const AccountId& account, Timestamp now) {
   TRY_ASSIGN(const std::vector<Segment> open, tx.ledger().open_segments(account));
   return tx.accounts().set_next_settlement(
       account, open.empty() ? std::nullopt : std::optional<Timestamp>(now));
-}
-
-Status schedule_settlement(Tx& tx, const Deps& deps, const AccountId& account, Timestamp now) {
-  TRY_ASSIGN(const Funds funds, load_funds(tx, account));
-  if (funds.open.empty()) return tx.accounts().set_next_settlement(account, std::nullopt);
-  const int64_t interval = deps.policy.settlement_interval.ms;
-  const Timestamp hour{(now.ms / interval + 1) * interval};
-  Timestamp next = hour + spread_of(account, deps.policy.settlement_spread);
-  if (const auto empty = funds.covered_until(now)) {
-    const Timestamp notice = *empty - deps.policy.arrears_notice;
-    next = std::min(next, notice > now ? notice : *empty + milliseconds(1));
-  }
-  return tx.accounts().set_next_settlement(account, std::max(next, now));
 }
 
 }  // namespace cardhour

@@ -36,16 +36,13 @@ Status open_segment(Tx& tx, const Deps& deps, const Instance& instance, Timestam
 Status close_segments(Tx& tx, const Deps& deps, const Instance& instance, Timestamp at, Cause cause,
                       const std::string& actor);
 
-// Books what the account owes at `until`, and sets its next settlement as seen from `now`.
-Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Timestamp until,
-                      const std::string& actor);
+// Books what the account owes at `until`, and sets its next settlement. `funds` are its own, as
+// loaded in this transaction.
+Status settle_account(Tx& tx, const Deps& deps, const AccountId& account, Funds funds,
+                      Timestamp until, const std::string& actor);
 
 // What the account owns or burns has changed: the settle loop looks at it at once, so that a
 // warning comes, moves and goes with its reason.
 Status settle_soon(Tx& tx, const AccountId& account, Timestamp now);
-
-// The next instant at which the settle loop must look at the account: the hour (spread), the
-// start of the arrears notice, and the end of what the wallet covers.
-Status schedule_settlement(Tx& tx, const Deps& deps, const AccountId& account, Timestamp now);
 
 }  // namespace cardhour

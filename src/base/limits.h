@@ -63,7 +63,9 @@ inline constexpr int kCardsPerInstanceMax = 16;
 inline constexpr int64_t kSeriesPointsMax = 10'000;
 
 // Loops: how much one pass may take before it yields.
-inline constexpr int kDueAccountsPerPass = 200;
+inline constexpr int kDueAccountsPerPass = 200;     // read at once
+inline constexpr int kSettleRoundsPerPass = 50;     // of those; then reconcile has its turn
+inline constexpr int kSegmentsPerSettlement = 500;  // a transaction: about 8 ms of the one writer
 inline constexpr int kOperationWorkers = 8;
 
 }  // namespace cardhour::limits

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <charconv>
+
 #include "base/check.h"
 
 namespace cardhour {
@@ -70,8 +73,15 @@ std::string to_decimal(Money money) {
   const bool negative = money.micro < 0;
   const auto magnitude =
       static_cast<unsigned long long>(negative ? -Wide{money.micro} : Wide{money.micro});
-  return fmt::format("{}{}.{:06}", negative ? "-" : "", magnitude / kMicroPerUnit,
-                     magnitude % kMicroPerUnit);
+  // By hand: an answer of the API has hundreds of them.
+  std::array<char, 32> text;
+  char* at = text.data();
+  if (negative) *at++ = '-';
+  at = std::to_chars(at, text.data() + text.size(), magnitude / kMicroPerUnit).ptr;
+  *at++ = '.';
+  auto part = static_cast<unsigned>(magnitude % kMicroPerUnit);
+  for (int i = 5; i >= 0; --i, part /= 10) at[i] = static_cast<char>('0' + part % 10);
+  return std::string(text.data(), at + 6);
 }
 
 Result<Money> parse_money(std::string_view text) {

@@ -151,10 +151,20 @@ std::string to_rfc3339(Timestamp t) {
   const int64_t in_day = t.ms - day * kDayMs;
   const std::chrono::year_month_day date{
       std::chrono::sys_days{std::chrono::days{static_cast<int>(day)}}};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     in_day / hours(1).ms, in_day / minutes(1).ms % 60, in_day / seconds(1).ms % 60,
-                     in_day % 1000);
+  // By hand: an answer of the API has dozens of them.
+  std::string text = "0000-00-00T00:00:00.000Z";
+  const auto put = [&text](size_t at, size_t digits, int64_t value) {
+    for (size_t i = digits; i-- > 0; value /= 10)
+      text[at + i] = static_cast<char>('0' + value % 10);
+  };
+  put(0, 4, static_cast<int>(date.year()));
+  put(5, 2, static_cast<unsigned>(date.month()));
+  put(8, 2, static_cast<unsigned>(date.day()));
+  put(11, 2, in_day / hours(1).ms);
+  put(14, 2, in_day / minutes(1).ms % 60);
+  put(17, 2, in_day / seconds(1).ms % 60);
+  put(20, 3, in_day % 1000);
+  return text;
 }
 
 Result<Timestamp> parse_rfc3339(std::string_view text) {

@@ -104,6 +104,9 @@ class ArmedPoints final : public CrashPoints {
     Result<std::vector<EngineInstance>> list() override {
       return amid("list", [&] { return inner_.list(); });
     }
+    Result<std::vector<EngineUsage>> usage() override {
+      return amid("usage", [&] { return inner_.usage(); });
+    }
     Result<std::optional<EngineInstance>> find(const InstanceId& id) override {
       return amid("find", [&] { return inner_.find(id); });
     }
@@ -229,6 +232,7 @@ std::vector<std::string> crash_points() {
   add(all, "observe", "list", {"before", "after"});
   add(all, "observe", "find", {"before", "after"});
   add(all, "observe", "write", {"before", "inside", "after"});
+  add(all, "measure", "usage", {"before", "after"});
   return all;
 }
 

@@ -29,8 +29,15 @@ class WatchedInstances final : public InstanceRepository {
   Result<std::vector<Instance>> page(const InstanceFilter& filter, const Page& page) override {
     return inner_.page(filter, page);
   }
+  Result<std::vector<InstanceOverview>> overviews(const InstanceFilter& filter,
+                                                  const Page& page) override {
+    return inner_.overviews(filter, page);
+  }
   Result<std::vector<Instance>> of_account(const AccountId& account) override {
     return inner_.of_account(account);
+  }
+  Result<std::vector<InstanceId>> warned(const AccountId& account) override {
+    return inner_.warned(account);
   }
   Result<std::vector<Instance>> alive() override { return inner_.alive(); }
   Result<std::vector<InstanceId>> bin_expired(Timestamp now, int limit) override {
@@ -80,6 +87,8 @@ class WatchedTx final : public Tx {
   LedgerRepository& ledger() override { return inner_.ledger(); }
   EventRepository& events() override { return inner_.events(); }
   KeyRepository& keys() override { return inner_.keys(); }
+  CardHealthRepository& card_health() override { return inner_.card_health(); }
+  IdleRepository& idle() override { return inner_.idle(); }
   RestoreRepository& restores() override { return inner_.restores(); }
 
  private:

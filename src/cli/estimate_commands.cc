@@ -87,14 +87,7 @@ Outcome vram(Context& context, const Arguments& arguments) {
 // ---- throughput ----
 
 Outcome throughput(Context& context, const Arguments& arguments) {
-  TRY_ASSIGN(const wire::VramRequest workload, workload_asked(arguments));
-  wire::ThroughputRequest request;
-  request.model = workload.model;
-  request.precision = workload.precision;
-  request.kv_precision = workload.kv_precision;
-  request.context = workload.context;
-  request.sequences = workload.sequences;
-  request.cards = workload.cards;
+  TRY_ASSIGN(wire::ThroughputRequest request, serving_asked(arguments));
   request.gpu_model = arguments.find("--gpu");
   TRY_ASSIGN(const auto view,
              (asked<wire::ThroughputView>(context, "/estimates/throughput", request)));
@@ -202,10 +195,9 @@ Outcome presets(Context& context, const Arguments&) {
   return kDone;
 }
 
-std::vector<Option> and_workload(std::vector<Option> more) {
-  const std::vector<Option>& all = workload_options();
-  more.insert(more.end(), all.begin(), all.end());
-  return more;
+std::vector<Option> joined(std::vector<Option> options, std::vector<Option> more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
 }
 
 }  // namespace
@@ -229,8 +221,8 @@ void add_estimate_commands(std::vector<Command>& to) {
       {.path = "estimate throughput",
        .group = Group::market,
        .summary = {"tokens a second at most, by card", "各显卡每秒词元数上限"},
-       .options =
-           with_model_options(and_workload({{"--gpu", "4090", {"only this model", "仅此型号"}}})),
+       .options = with_model_options(
+           joined(serving_options(), {{"--gpu", "4090", {"only this model", "仅此型号"}}})),
        .examples =
            {{"cardhour estimate throughput --model llama-3.1-8b --precision int8 --sequences 16",
              {"", ""}}},
@@ -241,16 +233,17 @@ void add_estimate_commands(std::vector<Command>& to) {
        .summary = {"cards ranked for a task, with reasons and warnings",
                    "按任务推荐显卡，附理由与提醒"},
        .options = with_model_options(
-           and_workload({{"--task",
-                          "training|inference|images",
-                          {"what it looks at; inference if absent", "任务，默认推理"},
-                          {"training", "inference", "images"}},
-                         {"--vram",
-                          "20G",
-                          {"that one card needs, instead of a model", "单卡所需显存，代替模型"}},
-                         {"--at-most", "1", {"so many cards", "最多卡数"}},
-                         {"--max-price", "5", {"an hour, of all cards", "每小时总价上限"}},
-                         {"--continuous", "", {"day and night for weeks", "昼夜连续运行数周"}}})),
+           joined(workload_options(),
+                  {{"--task",
+                    "training|inference|images",
+                    {"what it looks at; inference if absent", "任务，默认推理"},
+                    {"training", "inference", "images"}},
+                   {"--vram",
+                    "20G",
+                    {"that one card needs, instead of a model", "单卡所需显存，代替模型"}},
+                   {"--at-most", "1", {"so many cards", "最多卡数"}},
+                   {"--max-price", "5", {"an hour, of all cards", "每小时总价上限"}},
+                   {"--continuous", "", {"day and night for weeks", "昼夜连续运行数周"}}})),
        .examples =
            {{"cardhour estimate cards --task training --params 7B --for lora --context 2048",
              {"", ""}},

@@ -40,6 +40,16 @@ void read_word(const Arguments& arguments, const char* name, E& to) {
   if (const auto value = enum_from<E>(word)) to = *value;
 }
 
+// The options that every workload has.
+template <class Request>
+Status read_serving(const Arguments& arguments, Request& request) {
+  read_word(arguments, "--precision", request.precision);
+  read_word(arguments, "--kv", request.kv_precision);
+  TRY(read_tokens(arguments, "--context", request.context));
+  TRY(read_count(arguments, "--sequences", 1, 65'536, request.sequences));
+  return read_count(arguments, "--cards", 1, 1024, request.cards);
+}
+
 // "13B:int4,qwen-7b": other models beside it, with the same context.
 Status read_beside(const Arguments& arguments, wire::VramRequest& request) {
   std::string list = arguments.text("--beside");
@@ -95,25 +105,30 @@ std::vector<Option> with_model_options(std::vector<Option> more) {
   return with_explain(std::move(options));
 }
 
-const std::vector<Option>& workload_options() {
-  static const std::vector<Option> options = {
+std::vector<Option> serving_options() {
+  return {{"--precision",
+           "fp32|fp16|int8|int4",
+           {"of the weights; fp16 (or BF16) if absent", "权重精度，默认 fp16（或 BF16）"},
+           {"fp32", "fp16", "int8", "int4"}},
+          {"--kv",
+           "fp32|fp16|int8|int4",
+           {"precision of the KV cache", "KV 缓存精度"},
+           {"fp32", "fp16", "int8", "int4"}},
+          {"--context", "4096", {"tokens a sequence; 8K is 8192", "每个序列的词元数；8K 即 8192"}},
+          {"--sequences",
+           "1",
+           {"at once; the batch of one card when training; images",
+            "并发数；训练时为单卡批量；图像数"}},
+          {"-n,--cards", "1", {"cards in all", "总卡数"}}};
+}
+
+std::vector<Option> workload_options() {
+  std::vector<Option> options = serving_options();
+  const std::vector<Option> more = {
       {"--for",
        "inference|lora|qlora|full|diffusion",
        {"what shall run; inference if absent", "任务类型，默认推理"},
        {"inference", "lora", "qlora", "full", "diffusion"}},
-      {"--precision",
-       "fp32|fp16|int8|int4",
-       {"of the weights; fp16 (or BF16) if absent", "权重精度，默认 fp16（或 BF16）"},
-       {"fp32", "fp16", "int8", "int4"}},
-      {"--kv",
-       "fp16|int8",
-       {"precision of the KV cache", "KV 缓存精度"},
-       {"fp32", "fp16", "int8", "int4"}},
-      {"--context", "4096", {"tokens a sequence; 8K is 8192", "每个序列的词元数；8K 即 8192"}},
-      {"--sequences",
-       "1",
-       {"at once; the batch of one card when training; images",
-        "并发数；训练时为单卡批量；图像数"}},
       {"--optimizer",
        "adam|adam-8bit",
        {"of full training", "全参训练的优化器"},
@@ -122,11 +137,11 @@ const std::vector<Option>& workload_options() {
       {"--rank", "16", {"of LoRA", "LoRA 的秩"}},
       {"--zero", "0..3", {"ZeRO stage", "ZeRO 阶段"}},
       {"--tensor-parallel", "1", {"cards that split each layer", "张量并行卡数"}},
-      {"-n,--cards", "1", {"cards in all", "总卡数"}},
       {"--image", "1024", {"side of an image, for diffusion", "图像边长（图像模型）"}},
       {"--beside",
        "13B:int4,...",
        {"other models served by the same card", "同卡提供服务的其他模型"}}};
+  options.insert(options.end(), more.begin(), more.end());
   return options;
 }
 
@@ -160,19 +175,22 @@ Result<wire::ModelRequest> model_asked(const Arguments& arguments) {
   return model;
 }
 
+Result<wire::ThroughputRequest> serving_asked(const Arguments& arguments) {
+  wire::ThroughputRequest request;
+  TRY_ASSIGN(request.model, model_asked(arguments));
+  TRY(read_serving(arguments, request));
+  return request;
+}
+
 Result<wire::VramRequest> workload_asked(const Arguments& arguments) {
   wire::VramRequest request;
   TRY_ASSIGN(request.model, model_asked(arguments));
   read_word(arguments, "--for", request.workload);
-  read_word(arguments, "--precision", request.precision);
-  read_word(arguments, "--kv", request.kv_precision);
+  TRY(read_serving(arguments, request));
   read_word(arguments, "--optimizer", request.optimizer);
-  TRY(read_tokens(arguments, "--context", request.context));
-  TRY(read_count(arguments, "--sequences", 1, 65'536, request.sequences));
   TRY(read_count(arguments, "--rank", 1, 4096, request.lora_rank));
   TRY(read_count(arguments, "--zero", 0, 3, request.zero_stage));
   TRY(read_count(arguments, "--tensor-parallel", 1, 1024, request.tensor_parallel));
-  TRY(read_count(arguments, "--cards", 1, 1024, request.cards));
   TRY(read_count(arguments, "--image", 16, 16'384, request.image_side));
   request.gradient_checkpointing = !arguments.has("--no-checkpointing");
   TRY(read_beside(arguments, request));

@@ -21,7 +21,10 @@ std::vector<Option> with_explain(std::vector<Option> more);
 Result<wire::ModelRequest> model_asked(const Arguments& arguments);
 // What shall run, of the options of `estimate vram`.
 Result<wire::VramRequest> workload_asked(const Arguments& arguments);
-const std::vector<Option>& workload_options();
+std::vector<Option> workload_options();
+// What shall be served: fewer of them.
+Result<wire::ThroughputRequest> serving_asked(const Arguments& arguments);
+std::vector<Option> serving_options();
 
 // Each leaves `to` alone when the option was not typed; errors name what was expected.
 Status read_count(const Arguments& arguments, const char* name, int lowest, int highest, int& to);

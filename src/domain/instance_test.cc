@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/enum_text.h"
+#include "domain/operation.h"
 
 namespace cardhour {
 namespace {
@@ -129,6 +130,31 @@ RC_GTEST_PROP(Lifecycle, AfterAnyWalkStopAndReleaseLeadToTheBin, ()) {
     if (next_state(instance.observed, event)) advance(instance, event);
   }
   RC_ASSERT(instance.observed == Observed::in_bin);
+}
+
+// Nothing stays half-way: after any walk, what moves has an operation, and the table has the edges
+// by which that operation ends, well or badly.
+RC_GTEST_PROP(Lifecycle, AfterAnyWalkWhatMovesHasAnOperationThatCanEnd, ()) {
+  Instance instance;
+  const auto steps = *rc::gen::container<std::vector<size_t>>(rc::gen::inRange<size_t>(0, 100));
+  for (const size_t step : steps) {
+    std::vector<LifecycleEvent> possible;
+    for (const LifecycleEdge& edge : lifecycle()) {
+      if (edge.from == instance.observed) possible.push_back(edge.event);
+    }
+    if (possible.empty()) break;  // purged
+    advance(instance, possible[step % possible.size()]);
+  }
+  const auto leads = [&](LifecycleEvent event) {
+    return next_state(instance.observed, event).has_value();
+  };
+  const auto needed = needed_operation(instance);
+  const bool starts = leads(LifecycleEvent::ready);
+  const bool stops = leads(LifecycleEvent::stopped);
+  RC_ASSERT(!(starts && stops));
+  if (starts) RC_ASSERT(needed == OperationKind::start && leads(LifecycleEvent::fail));
+  if (stops) RC_ASSERT(needed == OperationKind::stop);
+  if (!starts && !stops) RC_ASSERT(needed != OperationKind::start && needed != OperationKind::stop);
 }
 
 TEST(Lifecycle, TheDocumentHasEveryEdge) {

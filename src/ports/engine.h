@@ -116,7 +116,7 @@ class Engine {
   // All instances of ours, finished creations only.
   virtual Result<std::vector<EngineInstance>> list() = 0;
   // What all that run use, in one call. An engine that cannot tell lists none.
-  virtual Result<std::vector<EngineUsage>> usage() { return std::vector<EngineUsage>(); }
+  virtual Result<std::vector<EngineUsage>> usage() = 0;
   // One of ours; nullopt: the engine's word that there is none.
   virtual Result<std::optional<EngineInstance>> find(const InstanceId& id) = 0;
   // What one of ours is made of; nullopt as with find.

@@ -22,6 +22,7 @@
 #include "domain/ledger.h"
 #include "domain/metering.h"
 #include "domain/operation.h"
+#include "domain/placement.h"
 #include "domain/pricing.h"
 #include "ports/card_health.h"
 #include "ports/idle.h"
@@ -65,13 +66,38 @@ class AccountRepository {
   virtual Result<bool> use_invitation(const InvitationId& id, const AccountId& by) = 0;
 };
 
+// Where a run could go: `cards` of the model, or a no-GPU run (0 cards) on a host that has
+// fewer than `no_gpu_slots` of them.
+struct SpaceWanted {
+  PlacementRequest request;
+  std::string model;
+  int no_gpu_slots = 0;
+};
+
+// Of one model over all hosts.
+struct ModelSpace {
+  std::string model;
+  int cards_free = 0;  // on the reachable host that has the most
+  bool simulated = false;
+};
+
 class HostRepository {
  public:
   virtual ~HostRepository() = default;
   virtual Status upsert(const Host& host) = 0;
   virtual Result<std::vector<Host>> all() = 0;
+  virtual Result<std::optional<Host>> find(const HostId& id) = 0;
   virtual Status upsert_card(const Card& card) = 0;
-  virtual Result<std::vector<Card>> cards() = 0;  // by host, then PCI address
+  virtual Result<std::vector<Card>> cards() = 0;                     // by host, then PCI address
+  virtual Result<std::vector<Card>> cards_of(const HostId& id) = 0;  // by PCI address
+  virtual Result<std::vector<Card>> granted_to(const InstanceId& id) = 0;  // by UUID
+
+  // Of all reachable hosts the one that place() of domain/placement.h would take, with what
+  // place() looks at; nullopt when none carries it. Its cost does not grow with the hosts, but
+  // for no-GPU runs.
+  virtual Result<std::optional<HostSpace>> best_space(const SpaceWanted& wanted) = 0;
+  virtual Result<bool> has_model(const std::string& model) = 0;  // a card of it is present
+  virtual Result<std::vector<ModelSpace>> models() = 0;          // present ones, by name
 
   // conflict: the card is granted already.
   virtual Status insert_allocation(const Allocation& allocation) = 0;
@@ -84,6 +110,7 @@ class HostRepository {
   // The smallest number in [first, last] that is not claimed.
   virtual Result<std::optional<int64_t>> free_number(const HostId& host, ClaimKind kind,
                                                      int64_t first, int64_t last) = 0;
+  virtual Result<std::vector<int64_t>> claimed_numbers(ClaimKind kind) = 0;  // on any host
   virtual Status delete_claims(const InstanceId& id) = 0;
   virtual Result<std::vector<Claim>> claims() = 0;
 
@@ -94,6 +121,20 @@ class HostRepository {
 struct InstanceFilter {
   std::optional<AccountId> account;
   bool with_purged = false;
+  std::optional<InstanceId> id;  // this one only, whatever else is asked
+};
+
+// An instance and what a list shows beside it.
+struct InstanceOverview {
+  Instance instance;
+  std::string owner;       // login
+  std::string step;        // of the pending operation; empty: there is none
+  std::string last_error;  // of that step
+  std::string last_error_zh;
+  Money closed_cost;  // booked of its closed segments
+  std::vector<Segment> open;
+  std::vector<CardId> cards;  // granted
+  bool simulated = false;     // those cards
 };
 
 class InstanceRepository {
@@ -108,8 +149,13 @@ class InstanceRepository {
   virtual Result<std::vector<Instance>> find_named(const AccountId& account,
                                                    const std::string& name) = 0;
   virtual Result<std::vector<Instance>> page(const InstanceFilter& filter,
-                                             const Page& page) = 0;                // newest first
+                                             const Page& page) = 0;  // newest first
+  // The same page; the number of queries does not grow with it.
+  virtual Result<std::vector<InstanceOverview>> overviews(const InstanceFilter& filter,
+                                                          const Page& page) = 0;
   virtual Result<std::vector<Instance>> of_account(const AccountId& account) = 0;  // not purged
+  // Those of the account with a notice.
+  virtual Result<std::vector<InstanceId>> warned(const AccountId& account) = 0;
   // Every instance whose engine object may exist: not purged.
   virtual Result<std::vector<Instance>> alive() = 0;
   // In the bin with bin_until at or before `now`, desired not purged.
@@ -159,6 +205,8 @@ class LedgerRepository {
 
   virtual Status insert_segment(const Segment& segment) = 0;
   virtual Status update_segment(const Segment& segment) = 0;
+  // Writes posted and booked_until only: what a settlement moves.
+  virtual Status book_segment(const Segment& segment) = 0;
   virtual Result<std::vector<Segment>> open_segments(const AccountId& account) = 0;
   virtual Result<std::vector<Segment>> open_segments_of(const InstanceId& id) = 0;
   virtual Result<std::vector<Segment>> segments_of_run(const RunId& id) = 0;

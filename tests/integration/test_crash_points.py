@@ -99,6 +99,7 @@ class CrashPoints(rest.Bystander):
     def test_03_start_up_and_loops(self):
         self.die_at_each("startup")
         self.die_at_each("observe", "find")
+        self.die_at_each("measure")
         for point in self.points("loops"):
             self.change("update accounts set next_settlement_at = 1 where next_settlement_at is not null")
             self.die_at(point)

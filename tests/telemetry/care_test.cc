@@ -157,6 +157,38 @@ TEST_F(Care, WithoutACardItGoesOnAndCostsLess) {
   EXPECT_FALSE(rule_of(made).then_no_gpu);
 }
 
+// Stopped by its rule, and not yet started without a card.
+class BetweenStopAndStart : public Care {
+ protected:
+  BetweenStopAndStart() : made_(rent()) {
+    rule(made_, IdleAction::no_gpu);
+    pass(minutes(39));
+    for (int i = 0; i < 1'000 && instance(made_.id).observed != Observed::stopped; ++i) {
+      pass(milliseconds(100));
+    }
+    EXPECT_EQ(instance(made_.id).observed, Observed::stopped);
+    EXPECT_TRUE(rule_of(made_).then_no_gpu);
+  }
+  const Instance made_;
+};
+
+TEST_F(BetweenStopAndStart, AServerThatHasJustStartedGoesOn) {
+  world_.restart();
+  EXPECT_FALSE(plane().idle.pass());  // nothing is granted before the first look
+  EXPECT_TRUE(rule_of(made_).then_no_gpu);
+  pass(minutes(1));
+  EXPECT_EQ(instance(made_.id).mode, Mode::no_gpu);
+  EXPECT_EQ(instance(made_.id).observed, Observed::running);
+}
+
+TEST_F(BetweenStopAndStart, AfterARestoreNothingStartsByItself) {
+  world_.take_backup();
+  world_.restore_backup();
+  EXPECT_FALSE(rule_of(made_).then_no_gpu);
+  pass(minutes(5));
+  EXPECT_EQ(instance(made_.id).observed, Observed::stopped);
+}
+
 TEST_F(Care, ARenterWhoStopsItFirstHasTheLastWord) {
   const Instance made = rent();
   rule(made, IdleAction::no_gpu);

@@ -58,7 +58,7 @@ std::vector<Segment> WatchingWorld::segments() {
 std::vector<Event> WatchingWorld::events(const std::string& kind) {
   std::vector<Event> found;
   const Status read = world_.store().read([&](Tx& tx) -> Status {
-    TRY_ASSIGN(const auto all, tx.events().after(0, std::nullopt, std::nullopt, 10'000));
+    TRY_ASSIGN(const auto all, tx.events().after(0, EventFilter{}, 10'000));
     for (const Event& event : all) {
       if (event.kind == kind) found.push_back(event);
     }

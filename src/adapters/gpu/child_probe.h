@@ -4,7 +4,7 @@
 // the kernel) is left alone, and no other is started until it is gone: at most one stuck process
 // for each host.
 // Thread-safe. No call takes longer than about twice `patience`, and while the driver hangs
-// they return at once.
+// they return at once. The process must ignore SIGPIPE: a child may end while it is asked.
 #pragma once
 
 #include <sys/types.h>

@@ -204,6 +204,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "gpu-reader") {
     return cardhour::gpu_child_main(argc - 1, argv + 1);
   }
+  ::signal(SIGPIPE, SIG_IGN);  // as the server does
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

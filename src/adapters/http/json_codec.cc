@@ -1,7 +1,9 @@
 #include "adapters/http/json_codec.h"
 
+#include <array>
 #include <boost/json/parser.hpp>
 #include <boost/json/serialize.hpp>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -125,6 +127,65 @@ void append(std::string& to, const json::value& value, JsonLayout layout, size_t
 }
 
 }  // namespace
+
+namespace json_detail {
+
+void append_string(std::string& to, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  to += '"';
+  size_t plain = 0;  // where the stretch that needs no escape began
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
+    to += text.substr(plain, i - plain);
+    plain = i + 1;
+    to += '\\';
+    switch (byte) {
+      case '"':
+      case '\\':
+        to += text[i];
+        break;
+      case '\b':
+        to += 'b';
+        break;
+      case '\f':
+        to += 'f';
+        break;
+      case '\n':
+        to += 'n';
+        break;
+      case '\r':
+        to += 'r';
+        break;
+      case '\t':
+        to += 't';
+        break;
+      default:
+        to += "u00";
+        to += kHex[byte >> 4];
+        to += kHex[byte & 15];
+    }
+  }
+  to += text.substr(plain);
+  to += '"';
+}
+
+namespace {
+
+template <class Int>
+void append_digits(std::string& to, Int value) {
+  std::array<char, 24> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  to.append(digits.data(), end);
+}
+
+}  // namespace
+
+void append_integer(std::string& to, int64_t value) { append_digits(to, value); }
+void append_integer(std::string& to, uint64_t value) { append_digits(to, value); }
+void append_double(std::string& to, double value) { to += json_text(json::value(value)); }
+
+}  // namespace json_detail
 
 std::string json_text(const json::value& value, JsonLayout layout) {
   std::string text;

@@ -249,6 +249,99 @@ boost::json::value write(const T& from) {
   }
 }
 
+// ---- writing as text: what the tree of write() becomes on one line, without the tree ----
+
+// In quotes, escaped.
+void append_string(std::string& to, std::string_view text);
+void append_integer(std::string& to, int64_t value);
+void append_integer(std::string& to, uint64_t value);
+void append_double(std::string& to, double value);
+
+template <class T>
+void append(std::string& to, const T& from);
+
+inline void append_name(std::string& to, std::string_view name, std::string_view suffix = {}) {
+  if (to.back() != '{') to += ',';
+  to += '"';
+  to += name;
+  to += suffix;
+  to += "\":";
+}
+
+template <class T>
+void append_member(std::string& to, std::string_view name, const T& from) {
+  if constexpr (IsOptional<T>::value) {
+    if (from) append_member(to, name, *from);
+  } else {
+    append_name(to, name);
+    if constexpr (std::same_as<T, Secret>) {
+      append_string(to, from.reveal());
+    } else {
+      append(to, from);
+    }
+    if constexpr (std::same_as<T, Money>) {
+      append_name(to, name, "_micro");
+      append_integer(to, from.micro);
+    }
+  }
+}
+
+template <class T>
+void append(std::string& to, const T& from) {
+  if constexpr (std::same_as<T, boost::json::value>) {
+    to += json_text(from);
+  } else if constexpr (std::same_as<T, bool>) {
+    to += from ? "true" : "false";
+  } else if constexpr (std::same_as<T, double>) {
+    append_double(to, from);
+  } else if constexpr (std::same_as<T, std::string>) {
+    append_string(to, from);
+  } else if constexpr (Integer<T> && std::is_signed_v<T>) {
+    append_integer(to, static_cast<int64_t>(from));
+  } else if constexpr (Integer<T>) {
+    append_integer(to, static_cast<uint64_t>(from));
+  } else if constexpr (DescribedEnum<T>) {
+    append_string(to, enum_text(from));
+  } else if constexpr (std::same_as<T, Money>) {
+    append_string(to, to_decimal(from));
+  } else if constexpr (std::same_as<T, Timestamp>) {
+    append_string(to, to_rfc3339(from));
+  } else if constexpr (std::same_as<T, Duration>) {
+    append_integer(to, from.ms);
+  } else if constexpr (IsId<T>::value) {
+    append_string(to, from.text);
+  } else if constexpr (IsOptional<T>::value) {
+    if (from) {
+      append(to, *from);
+    } else {
+      to += "null";
+    }
+  } else if constexpr (IsVector<T>::value) {
+    to += '[';
+    for (const auto& item : from) {
+      if (to.back() != '[') to += ',';
+      append<typename IsVector<T>::Inner>(to, item);
+    }
+    to += ']';
+  } else if constexpr (IsMap<T>::value) {
+    to += '{';
+    for (const auto& [name, item] : from) {
+      if (to.back() != '{') to += ',';
+      append_string(to, name);
+      to += ':';
+      append(to, item);
+    }
+    to += '}';
+  } else {
+    static_assert(DescribedStruct<T>,
+                  "not a wire type (json_codec.h); a Secret is written only as a struct member");
+    to += '{';
+    boost::mp11::mp_for_each<Members<T>>(
+        [&](auto member) { append_member(to, wire_name(member.name), from.*member.pointer); });
+    to += '}';
+  }
+}
+
 // ---- reading ----
 
 template <class T>
@@ -535,7 +628,10 @@ boost::json::value to_json(const T& value) {
 
 template <class T>
 std::string to_json_text(const T& value, JsonLayout layout = JsonLayout::compact) {
-  return json_text(json_detail::write(value), layout);
+  if (layout == JsonLayout::indented) return json_text(json_detail::write(value), layout);
+  std::string text;
+  json_detail::append(text, value);
+  return text;
 }
 
 // T from a JSON value already parsed. `field` is where it stood, for error messages.

@@ -243,6 +243,13 @@ TEST(JsonCodec, NumbersAreWrittenForPeople) {
             "{\n  \"a\": [],\n  \"b\": [\n    1,\n    {\n      \"c\": {}\n    }\n  ]\n}\n");
 }
 
+TEST(JsonCodec, TextIsEscapedAsBoostDoes) {
+  std::string every;
+  for (int byte = 0; byte < 128; ++byte) every.push_back(static_cast<char>(byte));
+  every += "显卡";
+  EXPECT_EQ(to_json_text(every), json_text(boost::json::value(every)));
+}
+
 TEST(JsonCodec, AnyTextAndNumberSurvivesTheTrip) {
   EXPECT_TRUE(rc::check("from_json(to_json(x)) == x", [] {
     Numbers numbers;
@@ -251,6 +258,7 @@ TEST(JsonCodec, AnyTextAndNumberSurvivesTheTrip) {
     numbers.port = *rc::gen::arbitrary<uint32_t>();
     numbers.ratio = *rc::gen::arbitrary<double>();
     numbers.flag = *rc::gen::arbitrary<bool>();
+    RC_ASSERT(to_json_text(numbers) == json_text(to_json(numbers)));
     const auto back = from_json<Numbers>(to_json_text(numbers));
     RC_ASSERT(back.has_value());
     RC_ASSERT(back->small == numbers.small && back->large == numbers.large);

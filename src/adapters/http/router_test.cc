@@ -32,7 +32,7 @@ Handler says(const std::string& text) {
   };
 }
 
-// Lets "Authorization: alice" in everywhere but to admin endpoints.
+// Lets "Authorization: renter1" in everywhere but to admin endpoints.
 Result<Authorized> authorize(const Request& request, Permission permission) {
   if (permission == Permission::anyone) return Authorized{};
   const auto who = request.header("authorization");
@@ -103,7 +103,7 @@ std::vector<Endpoint> endpoints() {
 }
 
 Response ask(Method method, const std::string& path,
-             Headers headers = {{{"Authorization", "alice"}}}, Language language = Language::en) {
+             Headers headers = {{{"Authorization", "renter1"}}}, Language language = Language::en) {
   static const Router router(endpoints(), authorize);
   Request request;
   request.method = method;
@@ -159,14 +159,14 @@ TEST(Router, AuthorizesBeforeTheHandler) {
   EXPECT_EQ(nobody.status, 401);
   EXPECT_EQ(nobody.headers.find("WWW-Authenticate"), "Bearer");
   EXPECT_EQ(ask(Method::get, "/api/v1/admin/audit").status, 403);
-  const Response alice = ask(Method::get, "/api/v1/instances");
-  EXPECT_EQ(alice.actor_id, "alice");
-  EXPECT_EQ(alice.operation_id, "instance_list");
+  const Response renter1 = ask(Method::get, "/api/v1/instances");
+  EXPECT_EQ(renter1.actor_id, "renter1");
+  EXPECT_EQ(renter1.operation_id, "instance_list");
 }
 
 TEST(Router, IdempotencyKeyIsNeededAndChecked) {
   const auto start = [](Headers headers) {
-    headers.set("Authorization", "alice");
+    headers.set("Authorization", "renter1");
     return ask(Method::post, "/api/v1/instances/i1/start", std::move(headers));
   };
   EXPECT_EQ(start({}).status, 400);

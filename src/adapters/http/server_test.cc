@@ -235,13 +235,13 @@ class ServerTest : public ::testing::Test {
     if (request.path == "/later") return later(request);
     Response response = text_response(
         200, std::string(method_text(request.method)) + " " + request.path + " " + request.body);
-    response.actor_id = "alice";
+    response.actor_id = "renter1";
     return response;
   }
 
   Response later(const Request& request) {
     Response response;
-    response.actor_id = "alice";
+    response.actor_id = "renter1";
     response.later = std::make_shared<Deferred>();
     response.later->wait = *wait_asked(request);
     response.later->ask = [this](Deferred::Chance chance) -> std::optional<Response> {
@@ -286,7 +286,7 @@ TEST_F(ServerTest, KeepsTheConnectionAlive) {
   EXPECT_TRUE(client.closed());
   ASSERT_EQ(log().size(), 4u);
   EXPECT_EQ(log()[0].path, "/hello");  // without the query
-  EXPECT_EQ(log()[0].actor_id, "alice");
+  EXPECT_EQ(log()[0].actor_id, "renter1");
   EXPECT_EQ(log()[0].client_address, "127.0.0.1");
 }
 
@@ -607,7 +607,7 @@ TEST_F(ServerTest, WaitingAnswersHoldNoWorker) {
   ready_ = true;
   hub_.notify();
   EXPECT_EQ(body_of(waiting.answer()), "ready");
-  EXPECT_EQ(log().back().actor_id, "alice");
+  EXPECT_EQ(log().back().actor_id, "renter1");
   EXPECT_EQ(body_of(waiting.send(get("/later")).answer()), "ready");
 }
 

@@ -30,6 +30,8 @@ class CountingStore final : public Store {
     LedgerRepository& ledger() override { return none<LedgerRepository>(); }
     EventRepository& events() override { return none<EventRepository>(); }
     KeyRepository& keys() override { return none<KeyRepository>(); }
+    CardHealthRepository& card_health() override { return none<CardHealthRepository>(); }
+    IdleRepository& idle() override { return none<IdleRepository>(); }
     RestoreRepository& restores() override { return none<RestoreRepository>(); }
 
    private:

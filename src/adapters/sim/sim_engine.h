@@ -114,7 +114,7 @@ class SimEngine final : public Engine {
   std::vector<SimRun> running();
   std::vector<std::string> leftovers();
   bool exists(const InstanceId& id) const;  // running or not
-  std::vector<std::string> foreign();  // names, each still there and running
+  std::vector<std::string> foreign();       // names, each still there and running
   std::vector<std::string> authorized_keys(const InstanceId& id);
 
  private:

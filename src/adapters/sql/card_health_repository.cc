@@ -1,5 +1,7 @@
 #include "adapters/sql/card_health_repository.h"
 
+#include "adapters/sql/host_repository.h"
+
 namespace cardhour::sql {
 
 Result<std::vector<CardCondition>> SqlCardHealthRepository::conditions() {
@@ -10,13 +12,15 @@ Result<std::vector<CardCondition>> SqlCardHealthRepository::conditions() {
 
 Status SqlCardHealthRepository::set_condition(const CardCondition& condition) {
   static const std::string sql = upsert_sql<CardCondition>("card_conditions", "card_uuid, kind");
-  return connection_.run(sql, condition);
+  TRY(connection_.run(sql, condition));
+  return count_free_cards_beside(connection_, condition.card_uuid);
 }
 
 Result<bool> SqlCardHealthRepository::delete_condition(const CardId& card, ConditionKind kind) {
   static const std::string sql =
       "delete from card_conditions where card_uuid = :card and kind = :kind";
   TRY_ASSIGN(const int64_t deleted, connection_.change(sql, card, kind));
+  TRY(count_free_cards_beside(connection_, card));
   return deleted > 0;
 }
 

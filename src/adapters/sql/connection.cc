@@ -34,6 +34,17 @@ void create_private(const std::string& path) {
   if (file >= 0) ::close(file);
 }
 
+// A connection belongs to one thread at a time, so SQLite needs no locks of its own, and its
+// account of memory (one lock for all connections) is nobody's. Before the first connection.
+void configure_sqlite() {
+  static const bool done = [] {
+    sqlite_api::sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    sqlite_api::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
 Error constraint_error(int code, const std::string& message) {
   const size_t colon = message.rfind(": ");
   const std::string what = colon == std::string::npos ? message : message.substr(colon + 2);
@@ -175,12 +186,18 @@ struct Connection::Native {
 
   int code() const { return sqlite_api::sqlite3_extended_errcode(handle); }
   bool in_transaction() const { return sqlite_api::sqlite3_get_autocommit(handle) == 0; }
+  // Replaces SQLite's own checkpoints, which would hold up whoever commits.
+  static int note_log_pages(void* self, sqlite3*, const char*, int pages) {
+    static_cast<Native*>(self)->log_pages = pages;
+    return SQLITE_OK;
+  }
   int execute(const char* sql) {
     return sqlite_api::sqlite3_exec(handle, sql, nullptr, nullptr, nullptr);
   }
 
   soci::session session;
   sqlite3* handle;
+  int log_pages = 0;
 };
 
 tl::unexpected<Error> no_such_row() {
@@ -197,6 +214,7 @@ Connection::~Connection() {
 Result<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions& options) {
   TRY_ASSIGN(const std::string parameters, soci_parameters(options.path));
   const bool in_memory = options.path == kMemory;
+  configure_sqlite();
   if (!in_memory) create_private(options.path);
   std::unique_ptr<Connection> connection;
   try {
@@ -209,12 +227,14 @@ Result<std::unique_ptr<Connection>> Connection::open(const ConnectionOptions& op
   Native& native = *connection->native_;
   sqlite_api::sqlite3_extended_result_codes(native.handle, 1);
   sqlite_api::sqlite3_busy_timeout(native.handle, static_cast<int>(options.busy_timeout.count()));
-  // The write-ahead log is cut back to 64 MiB after a checkpoint; 16 MiB of page cache.
   TRY(
-      connection->execute("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
-                          "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;"));
+      connection->execute(fmt::format("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+                                      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{};",
+                                      options.cache_kib)));
   if (!in_memory) {
+    // The write-ahead log is cut back to 64 MiB after a checkpoint.
     TRY(connection->execute("PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;"));
+    sqlite_api::sqlite3_wal_hook(native.handle, Native::note_log_pages, &native);
     TRY(connection->execute(options.durable ? "PRAGMA synchronous = FULL"
                                             : "PRAGMA synchronous = OFF"));
   }
@@ -246,6 +266,13 @@ void Connection::rollback() noexcept {
   if (native_->in_transaction()) native_->execute("ROLLBACK");
   open_ = writable_ = false;
   doomed_.reset();
+}
+
+int Connection::log_pages() const { return native_->log_pages; }
+
+Status Connection::checkpoint() {
+  CHECK(!open_, "a checkpoint inside a transaction");
+  return execute("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
 Status Connection::execute(const std::string& sql) {

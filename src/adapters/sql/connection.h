@@ -26,7 +26,8 @@ struct ConnectionOptions {
   std::string path;  // a file, or ":memory:"
   // How long to wait for another process that writes.
   std::chrono::milliseconds busy_timeout{5000};
-  bool durable = true;  // each commit is on the disk before it returns
+  bool durable = true;     // each commit is on the disk before it returns
+  int cache_kib = 16'384;  // of pages, at most
 };
 
 // The error of a change to a row that is not there.
@@ -45,6 +46,12 @@ class Connection {
   // Ends the transaction either way; an error means that nothing was written.
   Status commit();
   void rollback() noexcept;
+
+  // Pages of the write-ahead log after this connection's last commit.
+  int log_pages() const;
+  // Moves what is committed from the log into the database file, beside whoever reads or writes
+  // on other connections. Not inside a transaction.
+  Status checkpoint();
 
   // Runs SQL without parameters and results, several statements too.
   Status execute(const std::string& sql);

@@ -1,6 +1,82 @@
 #include "adapters/sql/instance_repository.h"
 
+#include <unordered_map>
+
 namespace cardhour::sql {
+namespace {
+
+struct BesideRow {
+  InstanceId id;
+  std::string owner;
+  std::optional<Step> step;
+  std::optional<std::string> last_error;
+  std::optional<std::string> last_error_zh;
+  Money closed_cost;
+};
+BOOST_DESCRIBE_STRUCT(BesideRow, (), (id, owner, step, last_error, last_error_zh, closed_cost))
+
+struct GrantedRow {
+  InstanceId instance_id;
+  CardId card_uuid;
+  bool simulated = false;
+};
+BOOST_DESCRIBE_STRUCT(GrantedRow, (), (instance_id, card_uuid, simulated))
+
+// A page of instances: the condition and the order, and the parameters that go with it.
+struct PageQuery {
+  const InstanceFilter& filter;
+  const Page& page;
+
+  // "where ... limit :limit"
+  std::string rest() const {
+    if (filter.id) return "where id = :id";
+    std::string where = "where true";
+    if (filter.account) where += " and account_id = :account";
+    if (!filter.with_purged) where += " and observed <> 'purged'";
+    if (!page.after.empty()) {
+      where += " and (created_at, id) < (select created_at, id from instances where id = :after)";
+    }
+    return where + " order by created_at desc, id desc limit :limit";
+  }
+  std::string ids() const { return "(select id, account_id from instances " + rest() + ") p"; }
+
+  template <class T>
+  Result<std::vector<T>> run(Connection& connection, const std::string& sql) const {
+    if (filter.id) return connection.select<T>(sql, *filter.id);
+    const std::string& after = page.after;
+    if (filter.account) {
+      return after.empty() ? connection.select<T>(sql, *filter.account, page.limit)
+                           : connection.select<T>(sql, *filter.account, after, page.limit);
+    }
+    return after.empty() ? connection.select<T>(sql, page.limit)
+                         : connection.select<T>(sql, after, page.limit);
+  }
+};
+
+std::string beside_sql(const PageQuery& query) {
+  return "select p.id, a.login, o.step, o.last_error, o.last_error_zh,"
+         " (select coalesce(sum(s.posted), 0) from segments s"
+         " where s.instance_id = p.id and s.closed_at is not null)"
+         " from " +
+         query.ids() +
+         " join accounts a on a.id = p.account_id"
+         " left join operations o on o.instance_id = p.id and o.state = 'pending'";
+}
+
+std::string open_sql(const PageQuery& query) {
+  static const std::string columns = each_column<Segment>("s.{0}");
+  return "select " + columns + " from " + query.ids() +
+         " join segments s on s.instance_id = p.id and s.closed_at is null"
+         " order by s.opened_at, s.id";
+}
+
+std::string granted_sql(const PageQuery& query) {
+  return "select p.id, c.uuid, c.simulated from " + query.ids() +
+         " join allocations l on l.instance_id = p.id and l.released_at is null"
+         " join cards c on c.uuid = l.card_uuid order by c.uuid";
+}
+
+}  // namespace
 
 Status SqlInstanceRepository::insert(const Instance& instance) {
   static const std::string sql = insert_sql<Instance>("instances");
@@ -43,21 +119,50 @@ Result<std::vector<Instance>> SqlInstanceRepository::find_named(const AccountId&
 
 Result<std::vector<Instance>> SqlInstanceRepository::page(const InstanceFilter& filter,
                                                           const Page& page) {
-  std::string where = "where true";
-  if (filter.account) where += " and account_id = :account";
-  if (!filter.with_purged) where += " and observed <> 'purged'";
-  if (!page.after.empty()) {
-    where += " and (created_at, id) < (select created_at, id from instances where id = :after)";
+  const PageQuery query{filter, page};
+  static const std::string select = select_sql<Instance>("instances", "");
+  return query.run<Instance>(connection_, select + query.rest());
+}
+
+// Four queries whatever the page: the instances, and three that join what belongs to the same
+// page of ids.
+Result<std::vector<InstanceOverview>> SqlInstanceRepository::overviews(const InstanceFilter& filter,
+                                                                       const Page& page) {
+  const PageQuery query{filter, page};
+  TRY_ASSIGN(auto rows, this->page(filter, page));
+  std::vector<InstanceOverview> overviews(rows.size());
+  std::unordered_map<std::string, InstanceOverview*> by_id;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    overviews[i].instance = std::move(rows[i]);
+    by_id[overviews[i].instance.id.text] = &overviews[i];
   }
-  const std::string sql =
-      select_sql<Instance>("instances", where + " order by created_at desc, id desc limit :limit");
-  const std::string& after = page.after;
-  if (filter.account) {
-    return after.empty() ? connection_.select<Instance>(sql, *filter.account, page.limit)
-                         : connection_.select<Instance>(sql, *filter.account, after, page.limit);
+  if (rows.empty()) return overviews;
+  TRY_ASSIGN(auto beside, query.run<BesideRow>(connection_, beside_sql(query)));
+  for (BesideRow& row : beside) {
+    InstanceOverview& overview = *by_id.at(row.id.text);
+    overview.owner = std::move(row.owner);
+    if (row.step) overview.step = enum_text(*row.step);
+    overview.last_error = std::move(row.last_error).value_or("");
+    overview.last_error_zh = std::move(row.last_error_zh).value_or("");
+    overview.closed_cost = row.closed_cost;
   }
-  return after.empty() ? connection_.select<Instance>(sql, page.limit)
-                       : connection_.select<Instance>(sql, after, page.limit);
+  TRY_ASSIGN(auto open, query.run<Segment>(connection_, open_sql(query)));
+  for (Segment& segment : open) {
+    by_id.at(segment.instance_id.text)->open.push_back(std::move(segment));
+  }
+  TRY_ASSIGN(auto granted, query.run<GrantedRow>(connection_, granted_sql(query)));
+  for (GrantedRow& row : granted) {
+    InstanceOverview& overview = *by_id.at(row.instance_id.text);
+    overview.cards.push_back(std::move(row.card_uuid));
+    overview.simulated = row.simulated;
+  }
+  return overviews;
+}
+
+Result<std::vector<InstanceId>> SqlInstanceRepository::warned(const AccountId& account) {
+  static const std::string sql =
+      "select id from instances where account_id = :account and notice_reason <> '' order by id";
+  return connection_.select<InstanceId>(sql, account);
 }
 
 Result<std::vector<Instance>> SqlInstanceRepository::of_account(const AccountId& account) {
@@ -84,7 +189,7 @@ Result<std::vector<InstanceId>> SqlInstanceRepository::forgotten() {
   static const std::string sql =
       "select id from instances"
       " where (observed IN ('creating', 'starting', 'stopping', 'releasing')"
-      " OR (desired = 'purged' AND observed <> 'purged')"
+      " OR (observed = 'in_bin' AND desired = 'purged')"
       " OR (observed = 'running' AND guest_current = 0))"
       " and not exists (select 1 from operations"
       " where operations.instance_id = instances.id and operations.state = 'pending')"

@@ -16,7 +16,10 @@ class SqlInstanceRepository : public InstanceRepository {
   Result<std::vector<Instance>> find_named(const AccountId& account,
                                            const std::string& name) override;
   Result<std::vector<Instance>> page(const InstanceFilter& filter, const Page& page) override;
+  Result<std::vector<InstanceOverview>> overviews(const InstanceFilter& filter,
+                                                  const Page& page) override;
   Result<std::vector<Instance>> of_account(const AccountId& account) override;
+  Result<std::vector<InstanceId>> warned(const AccountId& account) override;
   Result<std::vector<Instance>> alive() override;
   Result<std::vector<InstanceId>> bin_expired(Timestamp now, int limit) override;
   Result<std::vector<InstanceId>> forgotten() override;

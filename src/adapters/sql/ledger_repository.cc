@@ -1,5 +1,7 @@
 #include "adapters/sql/ledger_repository.h"
 
+#include <map>
+
 namespace cardhour::sql {
 
 Status SqlLedgerRepository::append(const LedgerEntry& entry) {
@@ -11,10 +13,14 @@ Status SqlLedgerRepository::append(const LedgerEntry& entry) {
       " do update set balance = ledger_balances.balance + excluded.balance";
   CHECK(sum(entry.postings) == Money{}, "the postings of a transaction sum to zero");
   TRY(connection_.run(insert_head, entry.transaction));
+  std::map<std::string_view, Money> changes;  // a settlement has many postings of one account
   for (const Posting& posting : entry.postings) {
     CHECK(posting.transaction_id == entry.transaction.id, "a posting of another transaction");
     TRY(connection_.run(insert_posting, posting));
-    TRY(connection_.run(add_to_balance, posting.ledger_account, posting.amount));
+    changes[posting.ledger_account] += posting.amount;
+  }
+  for (const auto& [name, amount] : changes) {
+    TRY(connection_.run(add_to_balance, std::string(name), amount));
   }
   return {};
 }
@@ -68,6 +74,12 @@ Status SqlLedgerRepository::insert_segment(const Segment& segment) {
 Status SqlLedgerRepository::update_segment(const Segment& segment) {
   static const std::string sql = update_sql<Segment>("segments", "id = :key");
   return connection_.run_one(sql, WithoutKey{segment}, segment.id);
+}
+
+Status SqlLedgerRepository::book_segment(const Segment& segment) {
+  static const std::string sql =
+      "update segments set posted = :posted, booked_until = :booked_until where id = :key";
+  return connection_.run_one(sql, segment.posted, segment.booked_until, segment.id);
 }
 
 Result<std::vector<Segment>> SqlLedgerRepository::open_segments(const AccountId& account) {

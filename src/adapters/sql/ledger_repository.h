@@ -20,6 +20,7 @@ class SqlLedgerRepository : public LedgerRepository {
 
   Status insert_segment(const Segment& segment) override;
   Status update_segment(const Segment& segment) override;
+  Status book_segment(const Segment& segment) override;
   Result<std::vector<Segment>> open_segments(const AccountId& account) override;
   Result<std::vector<Segment>> open_segments_of(const InstanceId& id) override;
   Result<std::vector<Segment>> segments_of_run(const RunId& id) override;

@@ -273,6 +273,13 @@ TEST_F(Migrations, DueQueriesUseTheirIndexes) {
        "select * from events where seq > 1 and instance_id = 'i' order by seq"},
       {"ledger_transactions_of_account",
        "select * from ledger_transactions where account_id = 'a' order by at desc, id desc"},
+      {"segments_closed_of_instance",
+       "select sum(posted) from segments where instance_id = 'i' and closed_at is not null"},
+      {"instances_warned",
+       "select id from instances where account_id = 'a' and notice_reason <> '' order by id"},
+      {"host_models_best",
+       "select host_id from host_models where model = 'm' and cards_free >= 2"
+       " order by cards_free, (host_busy = 0), host_id limit 1"},
       {"instances_of_account",
        "select * from instances where account_id = 'a' order by created_at desc, id desc"},
   };

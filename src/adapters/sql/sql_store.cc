@@ -59,6 +59,14 @@ namespace {
 
 constexpr std::string_view kMemory = ":memory:";
 
+// 8 MiB: a checkpoint writes each page that changed once, so that a longer log saves work.
+constexpr int kLogPages = 2'048;
+// 128 MiB: writers so busy that no checkpoint beside them comes to an end wait for one.
+constexpr int kLogPagesMax = 32'768;
+// The writer's indexes are large where there is much; readers look at few rows.
+constexpr int kWriterCacheKib = 64 * 1024;
+constexpr int kReaderCacheKib = 8 * 1024;
+
 // A transaction waits for others; one that waits for its own thread would wait forever.
 thread_local bool inside_transaction = false;
 
@@ -85,23 +93,65 @@ class Rollback {
   sql::Connection& connection_;
 };
 
-sql::ConnectionOptions connection_options(const std::string& path, const SqliteOptions& options) {
-  return {.path = path, .busy_timeout = options.busy_timeout, .durable = options.durable};
+sql::ConnectionOptions connection_options(const std::string& path, const SqliteOptions& options,
+                                          int cache_kib) {
+  return {.path = path,
+          .busy_timeout = options.busy_timeout,
+          .durable = options.durable,
+          .cache_kib = cache_kib};
 }
 
 }  // namespace
+
+void FairMutex::lock() {
+  std::unique_lock lock(mutex_);
+  const uint64_t ticket = next_ticket_++;
+  moved_.wait(lock, [&] { return served_ == ticket; });
+}
+
+void FairMutex::unlock() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++served_;
+  }
+  moved_.notify_all();
+}
+
+size_t FairMutex::waiting() {
+  const std::lock_guard lock(mutex_);
+  const uint64_t inside = next_ticket_ - served_;  // with the one who has it
+  return inside > 0 ? inside - 1 : 0;
+}
 
 SqlStore::SqlStore(std::unique_ptr<sql::Session> writer) : writer_(std::move(writer)) {}
 SqlStore::~SqlStore() = default;
 
 Status SqlStore::write(const std::function<Status(Tx&)>& body) {
   Turn turn;
-  std::lock_guard lock(writer_mutex_);
-  sql::Connection& connection = *writer_->connection;
-  TRY(connection.begin_write());
-  Rollback rollback(connection);
-  TRY(body(*writer_));
-  return connection.commit();
+  int log_pages = 0;
+  {
+    const std::lock_guard lock(writer_mutex_);
+    sql::Connection& connection = *writer_->connection;
+    TRY(connection.begin_write());
+    Rollback rollback(connection);
+    TRY(body(*writer_));
+    TRY(connection.commit());
+    log_pages = connection.log_pages();
+    if (log_pages > kLogPagesMax) static_cast<void>(connection.checkpoint());
+  }
+  keep_log_short(log_pages);
+  return {};
+}
+
+// By whoever committed, when others can write again. What fails is done after the next commit.
+void SqlStore::keep_log_short(int pages) {
+  if (checkpointer_ == nullptr) return;
+  const std::unique_lock lock(checkpoint_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  if (pages < tried_at_pages_) tried_at_pages_ = 0;  // the log began anew
+  if (pages - tried_at_pages_ < kLogPages) return;
+  tried_at_pages_ = pages;  // while somebody reads an old snapshot, it helps only in part
+  static_cast<void>(checkpointer_->checkpoint());
 }
 
 Status SqlStore::read(const std::function<Status(Tx&)>& body) {
@@ -117,7 +167,7 @@ Status SqlStore::read_on(sql::Session& session, const std::function<Status(Tx&)>
 
 Status SqlStore::with_reader(const std::function<Status(sql::Session&)>& body) {
   if (readers_.empty()) {
-    std::lock_guard lock(writer_mutex_);
+    const std::lock_guard lock(writer_mutex_);
     return body(*writer_);
   }
   struct Loan {
@@ -157,7 +207,8 @@ Status SqlStore::check_integrity() {
 }
 
 Status SqlStore::add_reader(const std::string& path, const SqliteOptions& options) {
-  TRY_ASSIGN(auto connection, sql::Connection::open(connection_options(path, options)));
+  TRY_ASSIGN(auto connection,
+             sql::Connection::open(connection_options(path, options, kReaderCacheKib)));
   readers_.push_back(std::make_unique<sql::Session>(std::move(connection)));
   idle_readers_.push_back(readers_.back().get());
   return {};
@@ -166,11 +217,15 @@ Status SqlStore::add_reader(const std::string& path, const SqliteOptions& option
 Result<std::unique_ptr<SqlStore>> open_sqlite(const std::string& path,
                                               const SqliteOptions& options) {
   const bool in_memory = path == kMemory;
-  TRY_ASSIGN(auto connection, sql::Connection::open(connection_options(path, options)));
+  TRY_ASSIGN(auto connection,
+             sql::Connection::open(connection_options(path, options, kWriterCacheKib)));
   TRY(sql::migrate(*connection, sql::embedded_migrations(), in_memory ? "" : path));
   std::unique_ptr<SqlStore> store(
       new SqlStore(std::make_unique<sql::Session>(std::move(connection))));
-  for (int i = 0; !in_memory && i < options.readers; ++i) TRY(store->add_reader(path, options));
+  if (in_memory) return store;
+  for (int i = 0; i < options.readers; ++i) TRY(store->add_reader(path, options));
+  TRY_ASSIGN(store->checkpointer_,
+             sql::Connection::open(connection_options(path, options, kReaderCacheKib)));
   return store;
 }
 

@@ -1,4 +1,4 @@
-// SqlStore: the Store on SQLite. One writer connection behind a mutex, a small pool of reader
+// SqlStore: the Store on SQLite. One writer connection behind a fair mutex, a small pool of reader
 // connections; ":memory:" has one connection for both. Invariants: a transaction is either
 // committed as a whole and on the disk, or leaves no trace, whatever its body returns or
 // throws; there is no transaction inside a transaction of the same thread (CHECK).
@@ -25,8 +25,24 @@ struct SqliteOptions {
 };
 
 namespace sql {
+class Connection;
 struct Session;  // a connection and the repositories on it
-}
+}  // namespace sql
+
+// A lock that is handed over in the order of arrival: a loop that takes it again and again lets
+// everybody else in between. For std::lock_guard.
+class FairMutex {
+ public:
+  void lock();
+  void unlock();
+  size_t waiting();  // how many are in lock()
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  uint64_t next_ticket_ = 0;
+  uint64_t served_ = 0;
+};
 
 class SqlStore : public Store {
  public:
@@ -46,13 +62,17 @@ class SqlStore : public Store {
                                                        const SqliteOptions& options);
   explicit SqlStore(std::unique_ptr<sql::Session> writer);
   Status add_reader(const std::string& path, const SqliteOptions& options);
+  void keep_log_short(int pages);
   Status read_on(sql::Session& session, const std::function<Status(Tx&)>& body);
   Status with_reader(const std::function<Status(sql::Session&)>& body);
   sql::Session& borrow_reader();
   void return_reader(sql::Session& reader);
 
-  std::mutex writer_mutex_;
+  FairMutex writer_mutex_;
   std::unique_ptr<sql::Session> writer_;
+  std::mutex checkpoint_mutex_;
+  std::unique_ptr<sql::Connection> checkpointer_;  // none for ":memory:"
+  int tried_at_pages_ = 0;                         // of the log, at the last checkpoint
   std::mutex readers_mutex_;
   std::condition_variable reader_returned_;
   std::vector<std::unique_ptr<sql::Session>> readers_;  // empty for ":memory:"

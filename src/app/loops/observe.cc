@@ -3,6 +3,7 @@
 
 #include "app/adopt.h"
 #include "app/events.h"
+#include "app/inventory.h"
 #include "app/loops/loops.h"
 #include "app/runs.h"
 #include "app/settlement.h"
@@ -71,18 +72,17 @@ Card join_card(const Deps& deps, const HostId& host, const EngineHost& engine,
 
 Status upsert_cards(Tx& tx, const Deps& deps, const HostId& host, const EngineHost& engine,
                     const ProbedGpus& gpus) {
-  TRY_ASSIGN(const auto known, tx.hosts().cards());
+  TRY_ASSIGN(const auto rows, tx.hosts().cards_of(host));
+  std::map<CardId, Card> known;
+  for (const Card& card : rows) known.emplace(card.uuid, card);
   for (const ProbedCard& probed : gpus.cards) {
     if (probed.uuid.empty()) continue;  // gone from the bus: it has no identity left
     const Card card = join_card(deps, host, engine, gpus, probed);
-    const bool is_news = std::find(known.begin(), known.end(), card) == known.end();
-    if (is_news) TRY(tx.hosts().upsert_card(card));
+    const auto before = known.extract(card.uuid);
+    if (before.empty() || before.mapped() != card) TRY(tx.hosts().upsert_card(card));
   }
-  for (Card card : known) {
-    if (card.host_id != host || !card.present) continue;
-    const bool seen = std::any_of(gpus.cards.begin(), gpus.cards.end(),
-                                  [&](const ProbedCard& p) { return p.uuid == card.uuid; });
-    if (seen) continue;
+  for (auto& [id, card] : known) {  // not seen
+    if (!card.present) continue;
     card.present = false;
     TRY(tx.hosts().upsert_card(card));
   }
@@ -183,7 +183,9 @@ Result<std::vector<EngineHost>> ObserveLoop::look_at_hosts() {
     TRY(deps_.store.write([&](Tx& tx) { return note_silence(tx, deps_, now); }));
     return fail(hosts.error());
   }
+  const auto images = deps_.engine.images();  // without an answer: as they were
   TRY(deps_.store.write([&](Tx& tx) -> Status {
+    if (images) TRY(note_images(tx, *images));
     for (const EngineHost& seen : *hosts) {
       TRY(note_alive(tx, deps_, seen, now));
     }

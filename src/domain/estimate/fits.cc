@@ -10,13 +10,12 @@
 namespace cardhour::estimate {
 namespace {
 
-constexpr int kSpreads[] = {1, 2, 4, 8, 16};
-
-std::string gib(double bytes) { return for_people_bytes(static_cast<int64_t>(bytes)); }
+constexpr int kSpreads[] = {2, 4, 8, 16};
+constexpr double kDiskGibMax = 1 << 20;  // a PiB: beyond it nobody asks
 
 Text fit_sentence(const CardFit& fit) {
   const std::string& name = fit.card->name;
-  const std::string need = gib(fit.memory.per_card.likely);
+  const std::string need = size_text(fit.per_card.likely);
   const std::string cards = fit.cards == 1 ? "" : fmt::format("{} × ", fit.cards);
   switch (fit.fit) {
     case Fit::comfortable:
@@ -36,19 +35,35 @@ Text fit_sentence(const CardFit& fit) {
   return {};
 }
 
-CardFit fit_on(const GpuModel& card, const MemoryRequest& request) {
+struct Spread {
+  int cards = 0;
+  Range per_card;
+};
+
+// The request as it is, and over those of 1, 2, 4, 8, 16 cards that are more.
+std::vector<Spread> spreads_of(const MemoryRequest& request) {
+  std::vector<Spread> spreads = {{request.cards, memory_of(request).per_card}};
+  if (request.workload == Workload::diffusion) return spreads;  // an image is made on one card
+  for (const int cards : kSpreads) {
+    if (cards <= request.cards) continue;
+    spreads.push_back({cards, memory_of(spread(request, cards)).per_card});
+  }
+  return spreads;
+}
+
+CardFit fit_on(const GpuModel& card, const Range& alone, const std::vector<Spread>& spreads) {
+  const auto vram = static_cast<double>(card.vram_bytes);
   CardFit out;
   out.card = &card;
-  for (const int cards : kSpreads) {
-    if (cards < request.cards && cards != kSpreads[std::size(kSpreads) - 1]) continue;
-    out.cards = cards;
-    out.memory = memory_of(spread(request, cards));
-    out.fit = fit_of(out.memory.per_card, static_cast<double>(card.vram_bytes));
+  out.fit_alone = fit_of(alone, vram);
+  for (const Spread& each : spreads) {
+    out.cards = each.cards;
+    out.per_card = each.per_card;
+    out.fit = fit_of(out.per_card, vram);
     if (out.fit == Fit::comfortable || out.fit == Fit::fits) break;
   }
-  out.fit_alone = fit_of(memory_of(request).per_card, static_cast<double>(card.vram_bytes));
-  const double used = out.memory.per_card.likely / static_cast<double>(card.vram_bytes);
-  out.utilisation_percent = static_cast<int>(std::lround(std::min(used, 1e4) * 100));
+  out.utilisation_percent =
+      static_cast<int>(std::lround(std::min(out.per_card.likely / vram, 1e4) * 100));
   out.sentence = fit_sentence(out);
   return out;
 }
@@ -165,7 +180,7 @@ Fit fit_of(const Range& per_card, double vram_bytes) {
 
 MemoryRequest spread(MemoryRequest request, int cards) {
   if (cards <= request.cards) return request;
-  if (request.workload == Workload::diffusion) return request;  // an image is made on one card
+  if (request.workload == Workload::diffusion) return request;
   request.cards = cards;
   if (request.workload == Workload::inference) {
     request.tensor_parallel = cards;
@@ -177,8 +192,12 @@ MemoryRequest spread(MemoryRequest request, int cards) {
 }
 
 std::vector<CardFit> card_fits(const MemoryRequest& request, const Catalog& catalog) {
+  const std::vector<Spread> spreads = spreads_of(request);
+  MemoryRequest one = request;
+  one.cards = one.tensor_parallel = 1;
+  const Range alone = memory_of(one).per_card;
   std::vector<CardFit> fits;
-  for (const GpuModel& card : catalog.models()) fits.push_back(fit_on(card, request));
+  for (const GpuModel& card : catalog.models()) fits.push_back(fit_on(card, alone, spreads));
   return fits;
 }
 
@@ -189,11 +208,11 @@ std::vector<Change> changes(const MemoryRequest& request, const Catalog& catalog
     const Range per_card = memory_of(trial.request).per_card;
     const GpuModel* card = smallest(per_card, catalog);
     if (card == nullptr || (now != nullptr && card->vram_bytes >= now->vram_bytes)) continue;
-    const std::string vram = gib(static_cast<double>(card->vram_bytes));
+    const std::string vram = size_text(static_cast<double>(card->vram_bytes));
     Change change{trial.key, card, per_card, {}};
     const Text rest =
         text(" it needs about {}: a card of {} is enough, such as the {}.",
-             "，约需 {}：{} 的卡即可，如 {}。", gib(per_card.likely), vram, card->name);
+             "，约需 {}：{} 的卡即可，如 {}。", size_text(per_card.likely), vram, card->name);
     change.sentence = {trial.what.en + rest.en, trial.what.zh + rest.zh};
     out.push_back(std::move(change));
   }
@@ -212,16 +231,18 @@ DiskNeed disk_need(const MemoryRequest& request, const EstimateRules& rules) {
   }
   DiskNeed need;
   need.bytes = weights + checkpoints;
-  const double size = need.bytes * 100 / rules.disk_warn_percent / static_cast<double>(kGiB);
+  const double size =
+      std::min(need.bytes * 100 / rules.disk_warn_percent / static_cast<double>(kGiB), kDiskGibMax);
   const int64_t gibs = size <= 50 ? 50 : 100 * static_cast<int64_t>(std::ceil(size / 100));
   need.data_disk_bytes = gibs * kGiB;
-  const Text what = checkpoints > 0
-                        ? text(
-                              "Weights of {} and {} checkpoints of {} in all (keep {}, write the "
-                              "next before one goes)",
-                              "权重 {}，{} 份检查点共 {}（保留 {} 份，写完新的再删旧的）",
-                              gib(weights), copies, gib(checkpoints), rules.checkpoints_kept)
-                        : text("Weights of {}", "权重 {}", gib(weights));
+  const Text what =
+      checkpoints > 0
+          ? text(
+                "Weights of {} and {} checkpoints of {} in all (keep {}, write the "
+                "next before one goes)",
+                "权重 {}，{} 份检查点共 {}（保留 {} 份，写完新的再删旧的）", size_text(weights),
+                copies, size_text(checkpoints), rules.checkpoints_kept)
+          : text("Weights of {}", "权重 {}", size_text(weights));
   const Text disk = text(
       ": a data disk of {}, so that it stays below {} %; at {} % clear it at once.",
       "：数据盘 {}，使占用低于 {}%；达到 {}% 时应立即清理。",

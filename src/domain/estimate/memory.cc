@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "base/size.h"
 
 namespace cardhour::estimate {
 namespace {
@@ -14,6 +13,8 @@ namespace {
 // Inference: what comes beside the weights. Frugal runtimes report one per cent; experience says
 // 1.3 to 1.6 times the weights in all.
 constexpr Range kServingOverhead{0.01, 0.30, 0.60};
+// Image models: what their images take is counted apart.
+constexpr Range kImageOverhead{0.01, 0.05, 0.15};
 // Paged caches waste under 4 per cent (Kwon et al. 2023); others more.
 constexpr Range kCacheSlack{1.00, 1.04, 1.10};
 // Training: fragments and buffers. 16 bytes a parameter become 16 to 20.
@@ -34,8 +35,6 @@ constexpr int kRankMax = 4096;
 bool trains(Workload workload) {
   return workload == Workload::lora || workload == Workload::qlora || workload == Workload::full;
 }
-
-std::string gib(double bytes) { return for_people_bytes(static_cast<int64_t>(bytes)); }
 
 Range exactly(double value) { return {value, value, value}; }
 
@@ -95,7 +94,7 @@ void add_weights(const MemoryRequest& request, const Layout& layout, Memory& to)
                       exactly(weights),
                       {"parameters × bytes", "参数量 × 字节"},
                       fmt::format("{} × {} B{} = {}", params_text(params), bytes,
-                                  layout.weights_text, gib(weights))});
+                                  layout.weights_text, size_text(weights))});
   if (precision != Precision::int8 && precision != Precision::int4) return;
   // GPTQ, AWQ and NF4 leave embedding and output projection at 16 bit.
   const double kept = embedding_params(model) * (2 - bytes) * layout.weights;
@@ -105,7 +104,7 @@ void add_weights(const MemoryRequest& request, const Layout& layout, Memory& to)
                       {0, kept, kept + scales},
                       {"embeddings × bytes beyond the others'", "嵌入层参数 × 多出的字节"},
                       fmt::format("{} × {} B{} = {}", params_text(embedding_params(model)),
-                                  2 - bytes, layout.weights_text, gib(kept))});
+                                  2 - bytes, layout.weights_text, size_text(kept))});
 }
 
 void add_serving(const MemoryRequest& request, const Layout& layout, Memory& to) {
@@ -121,7 +120,7 @@ void add_serving(const MemoryRequest& request, const Layout& layout, Memory& to)
         "每词元数值 × 字节 × 词元 × 序列 × 余量"},
        fmt::format("{:.0f} × {} B × {} × {}{} × {} = {}", kv_values_per_token(model),
                    bytes_of(request.kv_precision), request.context, request.sequences,
-                   over(layout.cache), kCacheSlack.likely, gib(cache * kCacheSlack.likely))});
+                   over(layout.cache), kCacheSlack.likely, size_text(cache * kCacheSlack.likely))});
   // A prompt's activations: 8 vectors of the hidden width and two of the feed-forward's.
   const double per_token = 2.0 * (8.0 * model.hidden + 2.0 * model.ffn) * layout.tensor;
   to.parts.push_back(
@@ -131,7 +130,7 @@ void add_serving(const MemoryRequest& request, const Layout& layout, Memory& to)
        {"tokens × bytes × (8 × width + 2 × feed-forward)",
         "词元 × 字节 × (8 × 宽度 + 2 × 前馈宽度)"},
        fmt::format("{} × 2 B × (8 × {} + 2 × {}){} = {}", request.context, model.hidden, model.ffn,
-                   over(layout.tensor), gib(per_token * request.context))});
+                   over(layout.tensor), size_text(per_token * request.context))});
 }
 
 void add_pixels(const MemoryRequest& request, Memory& to) {
@@ -143,7 +142,7 @@ void add_pixels(const MemoryRequest& request, Memory& to) {
        {pixels * kPixelBytes.low, pixels * kPixelBytes.likely, pixels * kPixelBytes.high},
        {"side × side × images × bytes", "边长 × 边长 × 图像数 × 字节"},
        fmt::format("{} × {} × {} × {} B = {}", side, side, request.sequences, kPixelBytes.likely,
-                   gib(pixels * kPixelBytes.likely))});
+                   size_text(pixels * kPixelBytes.likely))});
 }
 
 double optimizer_bytes(Optimizer optimizer) { return optimizer == Optimizer::adam ? 12 : 6; }
@@ -151,12 +150,12 @@ double optimizer_bytes(Optimizer optimizer) { return optimizer == Optimizer::ada
 // Gradients, master weights and moments of what is trained.
 void add_states(double params, const MemoryRequest& request, const Layout& layout, Memory& to) {
   const double gradients = params * 2 * layout.gradients;
-  to.parts.push_back(
-      {"gradients",
-       {"gradients", "梯度"},
-       exactly(gradients),
-       {"trained parameters × bytes", "训练参数 × 字节"},
-       fmt::format("{} × 2 B{} = {}", params_text(params), layout.gradients_text, gib(gradients))});
+  to.parts.push_back({"gradients",
+                      {"gradients", "梯度"},
+                      exactly(gradients),
+                      {"trained parameters × bytes", "训练参数 × 字节"},
+                      fmt::format("{} × 2 B{} = {}", params_text(params), layout.gradients_text,
+                                  size_text(gradients))});
   const double bytes = optimizer_bytes(request.optimizer);
   const double optimizer = params * bytes * layout.optimizer;
   to.parts.push_back(
@@ -166,7 +165,7 @@ void add_states(double params, const MemoryRequest& request, const Layout& layou
        {"trained parameters × (master + moments)", "训练参数 × (主权重 + 动量)"},
        fmt::format("{} × {} B{} = {}", params_text(params),
                    request.optimizer == Optimizer::adam ? "(4 + 4 + 4)" : "(4 + 1 + 1)",
-                   layout.optimizer_text, gib(optimizer))});
+                   layout.optimizer_text, size_text(optimizer))});
 }
 
 // Korthikanti et al. 2022, without the attention matrix, which fused attention does not keep:
@@ -188,10 +187,11 @@ void add_activations(const MemoryRequest& request, const Layout& layout, Memory&
                            "序列 × 词元 × 宽度 × (2 × 层数 + 一层)"}
                     : Text{"sequences × tokens × width × bytes × layers",
                            "序列 × 词元 × 宽度 × 字节 × 层数"},
-       checkpointed ? fmt::format("{} × {} × {} × (2 B × {} + {} B) = {}", request.sequences,
-                                  request.context, model.hidden, model.layers, each, gib(bytes))
-                    : fmt::format("{} × {} × {} × {} B × {} = {}", request.sequences,
-                                  request.context, model.hidden, each, model.layers, gib(bytes))});
+       checkpointed
+           ? fmt::format("{} × {} × {} × (2 B × {} + {} B) = {}", request.sequences,
+                         request.context, model.hidden, model.layers, each, size_text(bytes))
+           : fmt::format("{} × {} × {} × {} B × {} = {}", request.sequences, request.context,
+                         model.hidden, each, model.layers, size_text(bytes))});
   const double logits = tokens * model.vocab * layout.tensor;
   to.parts.push_back(
       {"logits",
@@ -199,7 +199,8 @@ void add_activations(const MemoryRequest& request, const Layout& layout, Memory&
        {logits * kLogitBytes.low, logits * kLogitBytes.likely, logits * kLogitBytes.high},
        {"sequences × tokens × vocabulary × bytes", "序列 × 词元 × 词表 × 字节"},
        fmt::format("{} × {} × {} × {} B{} = {}", request.sequences, request.context, model.vocab,
-                   kLogitBytes.likely, over(layout.tensor), gib(logits * kLogitBytes.likely))});
+                   kLogitBytes.likely, over(layout.tensor),
+                   size_text(logits * kLogitBytes.likely))});
 }
 
 void add_training(const MemoryRequest& request, const Layout& layout, Memory& to) {
@@ -213,7 +214,7 @@ void add_training(const MemoryRequest& request, const Layout& layout, Memory& to
                         exactly(adapters),
                         {"parameters of this rank × bytes", "该秩的参数量 × 字节"},
                         fmt::format("r {}: {} × 2 B{} = {}", request.lora_rank, params_text(params),
-                                    layout.weights_text, gib(adapters))});
+                                    layout.weights_text, size_text(adapters))});
     add_states(params, request, layout, to);
   }
   add_activations(request, layout, to);
@@ -227,7 +228,8 @@ Range sum(const std::vector<MemoryPart>& parts) {
 
 void add_overhead(const MemoryRequest& request, Memory& to) {
   const bool training = trains(request.workload);
-  const Range share = training ? kTrainingOverhead : kServingOverhead;
+  const bool draws = request.workload == Workload::diffusion;
+  const Range share = training ? kTrainingOverhead : draws ? kImageOverhead : kServingOverhead;
   // Serving takes it of the weights, training of everything.
   const Range base = training ? sum(to.parts) : to.parts.front().bytes;
   const Range bytes{base.low * share.low, base.likely * share.likely, base.high * share.high};
@@ -238,7 +240,7 @@ void add_overhead(const MemoryRequest& request, Memory& to) {
        bytes,
        training ? Text{"all above × share", "以上合计 × 比例"}
                 : Text{"weights × share", "权重 × 比例"},
-       fmt::format("{} × {} = {}", gib(base.likely), share.likely, gib(bytes.likely))});
+       fmt::format("{} × {} = {}", size_text(base.likely), share.likely, size_text(bytes.likely))});
 }
 
 Memory alone(const MemoryRequest& request) {
@@ -317,7 +319,7 @@ Memory memory_of(const MemoryRequest& request) {
                             text("beside it: {}", "同卡另有：{}", other.model.name),
                             bytes,
                             {"all its parts", "其全部组成"},
-                            fmt::format("{} = {}", other.model.name, gib(bytes.likely))});
+                            fmt::format("{} = {}", other.model.name, size_text(bytes.likely))});
     memory.per_card = memory.per_card + bytes;
   }
   memory.all_cards = memory.per_card * request.cards;
@@ -325,9 +327,9 @@ Memory memory_of(const MemoryRequest& request) {
 }
 
 Text memory_summary(const MemoryRequest& request, const Memory& memory) {
-  const std::string low = gib(memory.per_card.low);
-  const std::string likely = gib(memory.per_card.likely);
-  const std::string high = gib(memory.per_card.high);
+  const std::string low = size_text(memory.per_card.low);
+  const std::string likely = size_text(memory.per_card.likely);
+  const std::string high = size_text(memory.per_card.high);
   if (request.cards == 1) {
     return text("{} needs about {} of VRAM: {} at the least, {} to be comfortable.",
                 "{} 约需 {} 显存：最少 {}，宽裕则需 {}。", request.model.name, likely, low, high);
@@ -344,7 +346,7 @@ std::vector<Text> memory_warnings(const MemoryRequest& request) {
     const double logits = 4.0 * request.context * request.model.vocab;
     out.push_back(
         text("A runtime that computes the logits of a whole prompt needs {} more for a moment.",
-             "若运行时为整个提示词计算 logits，瞬时还需 {}。", gib(logits)));
+             "若运行时为整个提示词计算 logits，瞬时还需 {}。", size_text(logits)));
   }
   if (request.workload == Workload::inference && request.tensor_parallel > 1 &&
       request.model.kv_heads > 0 && request.tensor_parallel > request.model.kv_heads) {

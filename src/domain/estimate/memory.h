@@ -76,12 +76,12 @@ Fit fit_of(const Range& per_card, double vram_bytes);
 
 struct CardFit {
   const GpuModel* card = nullptr;
-  int cards = 0;  // the fewest of 1, 2, 4, 8, 16 that fit; of these 16 if none does
-  Memory memory;  // split over that many
+  int cards = 0;   // the fewest of 1, 2, 4, 8, 16 that fit, and not below those asked for; the most
+                   // if none do
+  Range per_card;  // split over that many
   Fit fit = Fit::no;
   Fit fit_alone = Fit::no;      // on one card
   int utilisation_percent = 0;  // likely bytes of nominal VRAM
-
   Text sentence;
 };
 // One row for every model of the catalog, in its order. The pointers are into the catalog.

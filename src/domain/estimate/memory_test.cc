@@ -301,6 +301,32 @@ bool nowhere_less(const MemoryRequest& more, const MemoryRequest& less) {
   return a.low >= b.low && a.likely >= b.likely && a.high >= b.high;
 }
 
+// Whatever architecture is accepted has finite sizes, and texts that can be written.
+RC_GTEST_PROP(MemoryProperty, AnyAcceptedArchitectureCanBeAnswered, ()) {
+  const auto count = [](int highest) {
+    return rc::gen::element(0, 1, 2, highest / 2, highest, highest + 1, -1);
+  };
+  MemoryRequest request;
+  request.model.layers = *count(2048);
+  request.model.hidden = *count(1 << 20);
+  request.model.heads = *count(8192);
+  request.model.kv_heads = *count(8192);
+  request.model.head_dim = *count(8192);
+  request.model.ffn = *count(1 << 20);
+  request.model.vocab = *count(4 << 20);
+  request.model.experts = *count(8192);
+  request.model.params = *rc::gen::element(0.0, 1e5, 7e9, 1e13, 1e14);
+  const auto shape = completed(request.model);
+  if (!shape) return;
+  request.model = *shape;
+  request.context = 16 << 20;
+  request.sequences = 65'536;
+  request.workload = *rc::gen::element(Workload::inference, Workload::lora, Workload::full);
+  request.lora_rank = 4096;
+  RC_ASSERT(std::isfinite(memory_of(request).per_card.high));
+  RC_ASSERT(disk_need(request, EstimateRules{}).data_disk_bytes >= 50 * kGiB);
+  RC_ASSERT(!memory_summary(request, memory_of(request)).zh.empty());
+}
 RC_GTEST_PROP(MemoryProperty, LowIsAtMostLikelyIsAtMostHigh, ()) {
   const Range range = memory_of(*any_request()).per_card;
   RC_ASSERT(range.low > 0);

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <tuple>
+
+#include "base/size.h"
 
 namespace cardhour::estimate {
 namespace {
 
 constexpr double kParamsMin = 1e5;
 constexpr double kParamsMax = 1e13;
-constexpr int kWidthMax = 1 << 20;  // of hidden, ffn, vocabulary and the like
+constexpr int kWidthMax = 1 << 20;  // of hidden, ffn and vocabulary
+constexpr int kHeadsMax = 8192;     // and their width, and experts
 constexpr int kLayersMax = 2048;
 
 double attention_params(const ModelShape& shape) {
@@ -45,15 +49,15 @@ std::string folded(std::string_view text) {
 }
 
 Status check_widths(const ModelShape& shape) {
-  const std::pair<const char*, int> widths[] = {
-      {"hidden", shape.hidden},     {"heads", shape.heads},
-      {"kv_heads", shape.kv_heads}, {"head_dim", shape.head_dim},
-      {"ffn", shape.ffn},           {"vocab", shape.vocab},
-      {"experts", shape.experts},   {"image_side", shape.image_side}};
-  for (const auto& [field, value] : widths) {
-    if (value < 0 || value > kWidthMax) return out_of_range(field, 0, kWidthMax);
+  const std::tuple<const char*, int, int> widths[] = {
+      {"hidden", shape.hidden, kWidthMax},     {"heads", shape.heads, kHeadsMax},
+      {"kv_heads", shape.kv_heads, kHeadsMax}, {"head_dim", shape.head_dim, kHeadsMax},
+      {"ffn", shape.ffn, kWidthMax},           {"vocab", shape.vocab, 4 * kWidthMax},
+      {"experts", shape.experts, kHeadsMax},   {"image_side", shape.image_side, 2 * kHeadsMax},
+      {"layers", shape.layers, kLayersMax}};
+  for (const auto& [field, value, highest] : widths) {
+    if (value < 0 || value > highest) return out_of_range(field, 0, highest);
   }
-  if (shape.layers < 0 || shape.layers > kLayersMax) return out_of_range("layers", 0, kLayersMax);
   const std::pair<const char*, double> counts[] = {
       {"params", shape.params},
       {"active_params", shape.active_params},
@@ -193,6 +197,10 @@ std::string params_text(double params) {
     return digits + unit;
   };
   return params >= 1e9 ? shown(params / 1e9, 'B') : shown(params / 1e6, 'M');
+}
+
+std::string size_text(double bytes) {
+  return for_people_bytes(static_cast<int64_t>(std::min(bytes, 9e18)));
 }
 
 Result<ModelShape> completed(ModelShape shape) {

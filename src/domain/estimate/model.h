@@ -71,6 +71,8 @@ ModelShape shape_of_params(double params);
 Result<double> parse_params(std::string_view text);
 // "7.62B", "350M".
 std::string params_text(double params);
+// "13 GiB"
+std::string size_text(double bytes);
 
 // Fills in what can be derived (head dimension, parameters, active ones) and refuses what
 // cannot be.

@@ -49,3 +49,11 @@ INSERT INTO adoptions (instance_id, kind, engine_account, generation, found_at)
  VALUES ('istopped000001', 'instance', 'anobody0000001', 4, 1764550800000);
 INSERT INTO restores (restored_at, file, rested_at, reconciled_at)
  VALUES (1764550000000, 'cardhour-20251201T000000Z.db', 1764550001000, NULL);
+INSERT INTO host_models (host_id, model, cards_present, cards_free, host_cards, host_busy)
+ VALUES ('hhost000000001', 'rtx-4090', 2, 1, 2, 1);
+INSERT INTO card_conditions (card_uuid, kind, reason, note, actor, since)
+ VALUES ('GPU-00000001', 'excluded', 'operator', '风扇', 'operator', 1764550800000);
+INSERT INTO card_xids (card_uuid, code, count, first_at, last_at)
+ VALUES ('GPU-00000001', 31, 2, 1764547300000, 1764550800000);
+INSERT INTO idle_rules (instance_id, action, after, hold_until, warned_at, deadline, then_no_gpu)
+ VALUES ('irunning000001', 'stop', 1800000, NULL, NULL, NULL, 0);

@@ -125,6 +125,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/gpu-processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every process on a card, and whose it is */
+        get: operations["gpu_process_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/gpus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Cards as they are now: readings, conditions, errors */
+        get: operations["gpu_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/gpus/{card}/exclude": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a card out of the market */
+        post: operations["gpu_exclude"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/gpus/{card}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Curves of a card */
+        get: operations["gpu_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/gpus/{card}/quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a card out of the market: something is wrong with it */
+        post: operations["gpu_quarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/gpus/{card}/return": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a card back into the market */
+        post: operations["gpu_return"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/hosts": {
         parameters: {
             query?: never;
@@ -535,6 +637,23 @@ export interface paths {
         patch: operations["instance_rename"];
         trace?: never;
     };
+    "/api/v1/instances/{id}/diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is wrong with it, seen from outside */
+        get: operations["diagnosis_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}/events": {
         parameters: {
             query?: never;
@@ -544,6 +663,76 @@ export interface paths {
         };
         /** What happened to an instance, oldest first */
         get: operations["instance_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** No idle warning for a while */
+        post: operations["idle_hold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/idle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its idle rule, and where its warning stands */
+        get: operations["idle_get"];
+        /** What happens when nothing happens in it */
+        put: operations["idle_set"];
+        post?: never;
+        /** No idle rule */
+        delete: operations["idle_clear"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Curves of an instance and its cards */
+        get: operations["instance_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an instance does now */
+        get: operations["instance_now"];
         put?: never;
         post?: never;
         delete?: never;
@@ -945,6 +1134,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** For Prometheus; an operator's token */
+        get: operations["prometheus_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -1108,6 +1314,16 @@ export interface components {
             about: components["schemas"]["TokenView"];
             account: components["schemas"]["AccountView"];
         };
+        CardConditionView: {
+            kind: components["schemas"]["ConditionKind"];
+            reason: string;
+            what: string;
+            next: string;
+            note: string;
+            actor: string;
+            /** Format: date-time */
+            since: string;
+        };
         CardRankView: {
             /** Format: int32 */
             rank: number;
@@ -1125,6 +1341,69 @@ export interface components {
             reason: string;
             warnings: string[];
             gpu: components["schemas"]["GpuModelView"];
+        };
+        CardReading: {
+            /** Format: int64 */
+            gpu_percent?: number;
+            /** Format: int64 */
+            memory_percent?: number;
+            /** Format: int64 */
+            memory_total_bytes?: number;
+            /** Format: int64 */
+            memory_used_bytes?: number;
+            /** Format: int64 */
+            power_milliwatts?: number;
+            /** Format: int64 */
+            power_limit_milliwatts?: number;
+            /** Format: int64 */
+            temperature_celsius?: number;
+            /** Format: int64 */
+            sm_clock_mhz?: number;
+            /** Format: int64 */
+            sm_clock_max_mhz?: number;
+            /** Format: int64 */
+            memory_clock_mhz?: number;
+            /** Format: int64 */
+            throttle_reasons?: number;
+            /** Format: int64 */
+            pcie_sent_bytes_per_second?: number;
+            /** Format: int64 */
+            pcie_received_bytes_per_second?: number;
+            /** Format: int64 */
+            pcie_generation?: number;
+            /** Format: int64 */
+            pcie_generation_max?: number;
+            /** Format: int64 */
+            pcie_width?: number;
+            /** Format: int64 */
+            pcie_width_max?: number;
+            /** Format: int64 */
+            pcie_replays?: number;
+            /** Format: int64 */
+            nvlinks_active?: number;
+            /** Format: int64 */
+            nvlink_sent_kib?: number;
+            /** Format: int64 */
+            nvlink_received_kib?: number;
+            /** Format: int64 */
+            ecc_corrected?: number;
+            /** Format: int64 */
+            ecc_uncorrected?: number;
+            /** Format: int64 */
+            row_remap_is_pending?: number;
+            /** Format: int64 */
+            row_remap_has_failed?: number;
+        };
+        CardSlice: {
+            uuid: string;
+            /** Format: int64 */
+            gpu_slice?: number;
+            /** Format: int64 */
+            compute_slice?: number;
+            /** Format: int64 */
+            memory_total_bytes?: number;
+            /** Format: int64 */
+            memory_used_bytes?: number;
         };
         /** @enum {string} */
         CardTask: "training" | "inference" | "images";
@@ -1146,6 +1425,17 @@ export interface components {
             instance_id?: string;
             renter: string;
         };
+        CardXidView: {
+            /** Format: int64 */
+            code: number;
+            /** Format: int64 */
+            count: number;
+            what: string;
+            /** Format: date-time */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+        };
         CardsRequest: {
             task?: components["schemas"]["CardTask"];
             need?: components["schemas"]["VramRequest"];
@@ -1164,7 +1454,7 @@ export interface components {
             rows: components["schemas"]["CardRankView"][];
         };
         /** @enum {string} */
-        Cause: "ready" | "renter" | "guest_shutdown" | "arrears" | "vanished" | "host_reboot" | "host_silent" | "host_back" | "start_failed" | "restart_failed" | "expired" | "admin" | "adopted";
+        Cause: "ready" | "renter" | "guest_shutdown" | "arrears" | "vanished" | "host_reboot" | "host_silent" | "host_back" | "start_failed" | "restart_failed" | "card_fault" | "idle" | "expired" | "admin" | "adopted";
         CheckpointView: {
             /** Format: int64 */
             interval_ms: number;
@@ -1177,6 +1467,8 @@ export interface components {
             formula: string;
             source: string;
         };
+        /** @enum {string} */
+        ConditionKind: "excluded" | "quarantine" | "unfit";
         ConnectionView: {
             host: string;
             /** Format: int32 */
@@ -1275,6 +1567,12 @@ export interface components {
         };
         /** @enum {string} */
         Desired: "running" | "stopped" | "released" | "purged";
+        DiagnosisView: {
+            id: string;
+            name: string;
+            runs: boolean;
+            findings: components["schemas"]["FindingView"][];
+        };
         DiskNeedView: {
             /** Format: int64 */
             needed_bytes: number;
@@ -1301,6 +1599,16 @@ export interface components {
             what: string;
             next: string;
         };
+        FindingView: {
+            code: string;
+            weight: components["schemas"]["FindingWeight"];
+            what: string;
+            evidence: string;
+            remedy: string;
+            link: string;
+        };
+        /** @enum {string} */
+        FindingWeight: "problem" | "advice";
         /** @enum {string} */
         Fit: "comfortable" | "fits" | "tight" | "no";
         FormulaView: {
@@ -1330,6 +1638,43 @@ export interface components {
             /** Format: int64 */
             on_demand_per_hour_micro?: number;
         };
+        GpuProcessView: {
+            card_uuid: string;
+            /** Format: int32 */
+            card_index: number;
+            /** Format: int64 */
+            pid: number;
+            is_graphics: boolean;
+            command: string;
+            /** Format: int64 */
+            memory_used_bytes?: number;
+            instance_id?: string;
+            instance: string;
+            renter: string;
+            /** Format: int64 */
+            uid?: number;
+            user: string;
+            container: string;
+            is_expected: boolean;
+        };
+        GpuRemovalRequest: {
+            note?: string;
+            ends_run?: boolean;
+        };
+        GpuView: {
+            card: components["schemas"]["CardView"];
+            /** Format: date-time */
+            sampled_at?: string;
+            reading?: components["schemas"]["CardReading"];
+            /** Format: int64 */
+            unowned_bytes?: number;
+            is_divided: boolean;
+            slices: components["schemas"]["CardSlice"][];
+            /** Format: int64 */
+            processes: number;
+            conditions: components["schemas"]["CardConditionView"][];
+            xids: components["schemas"]["CardXidView"][];
+        };
         GuestShutdownRequest: {
             kind: components["schemas"]["ShutdownKind"];
         };
@@ -1341,6 +1686,10 @@ export interface components {
         HealthView: {
             ok: boolean;
             checks: components["schemas"]["HealthCheckView"][];
+        };
+        HoldRequest: {
+            /** Format: int64 */
+            for_ms: number;
         };
         HostView: {
             id: string;
@@ -1358,6 +1707,25 @@ export interface components {
             /** Format: date-time */
             last_seen_at: string;
             reachable: boolean;
+        };
+        /** @enum {string} */
+        IdleAction: "notify" | "no_gpu" | "stop";
+        IdleRuleRequest: {
+            action?: components["schemas"]["IdleAction"];
+            /** Format: int64 */
+            after_ms: number;
+        };
+        IdleRuleView: {
+            instance_id: string;
+            action: components["schemas"]["IdleAction"];
+            /** Format: int64 */
+            after_ms: number;
+            /** Format: date-time */
+            hold_until?: string;
+            /** Format: date-time */
+            warned_at?: string;
+            /** Format: date-time */
+            deadline?: string;
         };
         ImageView: {
             name: string;
@@ -1439,6 +1807,18 @@ export interface components {
         };
         /** @enum {string} */
         Meter: "on_demand" | "no_gpu" | "minimum";
+        MetricsView: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** Format: int64 */
+            step_ms: number;
+            at: string[];
+            series: {
+                [key: string]: number[];
+            };
+        };
         /** @enum {string} */
         Mode: "on_demand" | "no_gpu";
         /** @enum {string} */
@@ -2006,6 +2386,17 @@ export interface components {
             instance_id?: string;
             corrects?: string;
         };
+        UsageView: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            sampled_at?: string;
+            values: {
+                [key: string]: number;
+            };
+            cards: components["schemas"]["GpuView"][];
+            processes: components["schemas"]["GpuProcessView"][];
+        };
         VersionView: {
             version: string;
             currency: components["schemas"]["CurrencyView"];
@@ -2406,6 +2797,209 @@ export interface operations {
                         items: components["schemas"]["EventView"][];
                         next?: string;
                     };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gpu_process_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["GpuProcessView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gpu_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["GpuView"][];
+                        next?: string;
+                    };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gpu_exclude: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                card: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GpuRemovalRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GpuView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gpu_metrics: {
+        parameters: {
+            query?: {
+                /** @description RFC 3339; an hour before `to` if absent */
+                from?: string;
+                /** @description RFC 3339; now if absent */
+                to?: string;
+                /** @description e.g. 1m; about 300 points if absent */
+                step?: string;
+            };
+            header?: never;
+            path: {
+                card: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gpu_quarantine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                card: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GpuRemovalRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GpuView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gpu_return: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                card: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GpuView"];
                 };
             };
             /** @description a problem document (RFC 9457) */
@@ -3291,6 +3885,37 @@ export interface operations {
             };
         };
     };
+    diagnosis_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiagnosisView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     instance_events: {
         parameters: {
             query?: {
@@ -3319,6 +3944,205 @@ export interface operations {
                         items: components["schemas"]["EventView"][];
                         next?: string;
                     };
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    idle_hold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdleRuleView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    idle_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdleRuleView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    idle_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdleRuleRequest"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdleRuleView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    idle_clear: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_metrics: {
+        parameters: {
+            query?: {
+                /** @description RFC 3339; an hour before `to` if absent */
+                from?: string;
+                /** @description RFC 3339; now if absent */
+                to?: string;
+                /** @description e.g. 1m; about 300 points if absent */
+                step?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsView"];
+                };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_now: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageView"];
                 };
             };
             /** @description a problem document (RFC 9457) */
@@ -4145,6 +4969,33 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["HealthView"];
                 };
+            };
+            /** @description a problem document (RFC 9457) */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    prometheus_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description a problem document (RFC 9457) */
             default: {

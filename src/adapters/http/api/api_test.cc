@@ -42,7 +42,7 @@ TEST_F(ApiTest, EveryEndpointIsClosedToWhoIsNotLoggedIn) {
 TEST_F(ApiTest, EveryEndpointIsClosedToTheWrongScope) {
   top_up("renter", "100");
   const std::string guest = token_of_instance(rent(renter_, "r").id.text);
-  std::map<Permission, std::string> without;  // an operator's token that lacks this scope
+  std::map<Permission, std::string> operators;  // one token a permission: an account may have few
   for (const Endpoint& endpoint : endpoints_) {
     if (endpoint.permission == Permission::anyone) continue;
     // Who may do everything but this.
@@ -51,7 +51,7 @@ TEST_F(ApiTest, EveryEndpointIsClosedToTheWrongScope) {
       wrong["an operator"] = admin_;
       wrong["a renter"] = renter_;
     } else {
-      std::string& token = without[endpoint.permission];
+      std::string& token = operators[endpoint.permission];
       if (token.empty()) token = token_with(admin_, scopes_without(endpoint.permission));
       wrong["an operator's token without the scope"] = token;
       wrong["an instance"] = guest;
@@ -63,6 +63,54 @@ TEST_F(ApiTest, EveryEndpointIsClosedToTheWrongScope) {
       EXPECT_EQ(response.status, 403) << endpoint.operation_id << " by " << who;
       EXPECT_EQ(code_of(response), "forbidden") << endpoint.operation_id << " by " << who;
     }
+  }
+}
+
+// Somebody else's is not there, for every endpoint that names one thing of a renter. A new one gets
+// a body here that is right in all but whose it is.
+TEST_F(ApiTest, EveryEndpointOfAThingIsClosedToOtherRenters) {
+  const std::map<std::string, std::string> bodies = {
+      {"instance_start", R"({"mode":"no_gpu"})"},
+      {"instance_start_quote", R"({"mode":"no_gpu"})"},
+      {"instance_release", "{}"},
+      {"instance_rename", R"({"name":"taken over"})"},
+      {"idle_set", R"({"after_ms":1800000})"},
+      {"idle_hold", R"({"for_ms":1})"}};
+  top_up("renter", "100");
+  std::map<std::string, std::string> things = {
+      {"/api/v1/instances/{id}", rent(renter_, "r").id.text}};
+  const std::string key =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJWvLx3f8vh0k7W4vB4oGJwWZrVxv6p5m3n2b1c0d9e8 me@home";
+  things["/api/v1/ssh-keys/{id}"] =
+      read<wire::SshKeyView>(
+          post("/api/v1/ssh-keys", renter_, to_json_text(wire::SshKeyRequest{key, {}})))
+          .id.text;
+  things["/api/v1/tokens/{id}"] =
+      read<wire::TokenAnswer>(post("/api/v1/tokens", renter_, R"({"name":"ci"})")).about.id.text;
+  const std::string other = add_renter("other");
+  int asked = 0;
+  for (const Endpoint& endpoint : endpoints_) {
+    const bool of_a_renter =
+        endpoint.permission != Permission::admin && endpoint.permission != Permission::guest;
+    const size_t brace = endpoint.path.find("{id}");
+    if (brace == std::string::npos || !of_a_renter) continue;
+    const auto thing = things.find(endpoint.path.substr(0, brace + 4));
+    ASSERT_NE(thing, things.end()) << "make one of " << endpoint.path << " here";
+    const auto body = bodies.find(endpoint.operation_id);
+    ASSERT_TRUE(endpoint.request == nullptr || body != bodies.end())
+        << "give " << endpoint.operation_id << " a body here";
+    std::string path = endpoint.path;
+    path.replace(brace, 4, thing->second);
+    const Response response =
+        ask(endpoint.method, path,
+            {.token = other, .body = body == bodies.end() ? "" : body->second, .key = "k"});
+    EXPECT_EQ(response.status, 404) << endpoint.operation_id << ": " << response.body;
+    ++asked;
+  }
+  EXPECT_GE(asked, 12);
+  for (const char* path : {"/api/v1/statements", "/api/v1/events", "/api/v1/events/latest"}) {
+    const std::string id = things.at("/api/v1/instances/{id}");
+    EXPECT_EQ(get(path, other, {{"instance", id}}).status, 404) << path;
   }
 }
 

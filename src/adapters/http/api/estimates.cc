@@ -72,7 +72,7 @@ wire::VramFitView fit_view(const estimate::CardFit& fit, const PriceBook& prices
   view.gpu_name = fit.card->name;
   view.vram_bytes = fit.card->vram_bytes;
   view.cards = fit.cards;
-  view.per_card = render(fit.memory.per_card);
+  view.per_card = render(fit.per_card);
   view.fit = fit.fit;
   view.fit_alone = fit.fit_alone;
   view.utilisation_percent = fit.utilisation_percent;

@@ -86,7 +86,7 @@ Result<Response> gpu_model_list(ControlPlane& plane, const Request&) {
 }
 
 Result<Response> image_list(ControlPlane& plane, const Request&) {
-  TRY_ASSIGN(const auto names, plane.deps.engine.images());
+  TRY_ASSIGN(const auto names, plane.inventory.images());
   std::vector<wire::ImageView> views;
   for (const std::string& name : names) views.push_back(wire::ImageView{name});
   return list_answer(std::move(views));

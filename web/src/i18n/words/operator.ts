@@ -18,6 +18,7 @@ export const operator = {
   "hosts.rented": ["Rented", "已租"],
   "hosts.promised": ["Promised to a start", "已预定（开机中）"],
   "hosts.trouble": ["Sick or absent", "故障或缺失"],
+  "hosts.out": ["Out of the market", "暂不出租"],
 
   "prices.title": ["Prices", "价格"],
   "prices.note": ["A new price applies to starts from now on; what runs keeps its price.",

@@ -16,7 +16,8 @@ it("shows a fault also on a card that somebody has", () => {
 it("counts each card once", () => {
   const cards = [
     { state: "free", fault: "" }, { state: "rented", fault: "", instance_id: "a" }, { state: "absent", fault: "" },
+    { state: "quarantine", fault: "" },
   ] as CardView[];
   expect(countCards(cards, [{ id: "a", observed: "creating" } as InstanceView])).toEqual(
-    { free: 1, rented: 0, promised: 1, sick: 0, absent: 1 });
+    { free: 1, rented: 0, promised: 1, sick: 0, absent: 1, quarantine: 1, excluded: 0, unfit: 0 });
 });

@@ -2,7 +2,9 @@
 // not running yet is promised, not in use.
 import type { CardView, InstanceView } from "../../api/types";
 
-export type CardState = "free" | "rented" | "promised" | "sick" | "absent";
+export type CardState =
+  | "free" | "rented" | "promised" | "sick" | "absent"
+  | "quarantine" | "excluded" | "unfit"; // out of the market
 
 export function cardState(
   card: Pick<CardView, "state" | "fault">,
@@ -14,7 +16,9 @@ export function cardState(
 }
 
 export function countCards(cards: CardView[], instances: InstanceView[]): Record<CardState, number> {
-  const counts: Record<CardState, number> = { free: 0, rented: 0, promised: 0, sick: 0, absent: 0 };
+  const counts: Record<CardState, number> = {
+    free: 0, rented: 0, promised: 0, sick: 0, absent: 0, quarantine: 0, excluded: 0, unfit: 0,
+  };
   for (const card of cards) counts[cardState(card, instances.find((each) => each.id === card.instance_id))]++;
   return counts;
 }

@@ -9,7 +9,9 @@ import { useSay } from "../../i18n";
 import { formatSize } from "../../lib/size";
 import { cardState, countCards, type CardState } from "./card_state";
 
-const TONE: Record<CardState, Tone> = { free: "good", rented: "calm", promised: "busy", sick: "bad", absent: "warn" };
+const TONE: Record<CardState, Tone> = {
+  free: "good", rented: "calm", promised: "busy", sick: "bad", absent: "warn", quarantine: "bad", excluded: "warn", unfit: "warn",
+};
 
 function CardTile({ card, instance }: { card: CardView; instance: InstanceView | undefined }) {
   const say = useSay();
@@ -83,6 +85,7 @@ export default function HostsPage() {
               <Stat name={say("hosts.rented")} value={counts.rented} />
               <Stat name={say("hosts.promised")} value={counts.promised} />
               <Stat name={say("hosts.trouble")} value={counts.sick + counts.absent} />
+              <Stat name={say("hosts.out")} value={counts.quarantine + counts.excluded + counts.unfit} />
             </div>
           );
         }}
