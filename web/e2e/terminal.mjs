@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Tenant, unique } from "./api.mjs";
-import { isAccessible, SCREENS, server, wasQuiet } from "./browser.mjs";
+import { SCREENS, server, wasQuiet } from "./browser.mjs";
 import { isState, logIn } from "./steps.mjs";
 import { speak } from "./words.mjs";
 
@@ -49,7 +49,6 @@ export async function runs_a_shell_and_follows_the_window(browser) {
   await type(page, "echo answer-$((6*7)); stty size");
   await shown(page, "answer-42");
   await page.screenshot({ path: join(SCREENS, "terminal.png") });
-  await isAccessible(page, "terminal");
   const before = (await screen(page).innerText()).match(/\n(\d+) (\d+)\s*\n/);
   await page.setViewportSize({ width: 1000, height: 600 });
   await type(page, "clear; echo now $(stty size)");
