@@ -105,7 +105,10 @@ def on_incus(build, names):
     world = ConsoleWorld(build)
     try:
         world.open(say)
-        return browse({"main": world.server}, "incus", names)
+        code = browse({"main": world.server}, "incus", names)
+        if code:
+            say(f"server (ended: {world.server.process.poll()}): {world.server.tail(25)}")
+        return code
     finally:
         world.close(say)
 

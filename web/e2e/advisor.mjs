@@ -33,8 +33,8 @@ export async function from_a_model_to_a_card(browser) {
 
 export async function every_question_has_an_answer(browser) {
   for (const [lang, topics] of [
-    ["en", { "Which card": /RTX|A100/, "How long": /card-hours/, "What it costs": /¥221\.76/, "Own or rent": /h a month/ }],
-    ["zh", { 选哪张卡: /RTX|A100/, 要多久: /卡时/, 要花多少: /¥221\.76/, 自购还是租用: /小时/ }],
+    ["en", { "Which card": /1 × .* of VRAM/, "How long": /card-hours/, "What it costs": /¥221\.76/, "Own or rent": /h a month/ }],
+    ["zh", { 选哪张卡: /1 × .*显存/, 要多久: /卡时/, 要花多少: /¥221\.76/, 自购还是租用: /小时/ }],
   ]) {
     const page = await onAdvisor(browser, lang);
     for (const [topic, answer] of Object.entries(topics)) {

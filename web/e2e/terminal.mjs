@@ -1,7 +1,8 @@
 // The web terminal on a real instance: a shell that outlives its connection.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { Tenant, unique } from "./api.mjs";
-import { server, wasQuiet } from "./browser.mjs";
+import { SCREENS, server, wasQuiet } from "./browser.mjs";
 import { isState, logIn } from "./steps.mjs";
 import { speak } from "./words.mjs";
 
@@ -47,6 +48,7 @@ export async function runs_a_shell_and_follows_the_window(browser) {
   const { page } = await onTerminal(browser);
   await type(page, "echo answer-$((6*7)); stty size");
   await shown(page, "answer-42");
+  await page.screenshot({ path: join(SCREENS, "terminal.png") });
   const before = (await screen(page).innerText()).match(/\n(\d+) (\d+)\s*\n/);
   await page.setViewportSize({ width: 1000, height: 600 });
   await type(page, "clear; echo now $(stty size)");

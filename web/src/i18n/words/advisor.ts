@@ -15,7 +15,7 @@ export const advisor = {
   "advisor.formula": ["Formula", "公式"],
   "advisor.advice": ["Advice", "建议"],
   "advisor.rent": ["Rent it", "去租用"],
-  "advisor.rent.what": ["Rent {{shape}}", "租用 {{shape}}"],
+  "advisor.rent.what": ["Rent it: {{shape}}", "去租用：{{shape}}"],
   "advisor.not_here": ["not on a host here", "本部署没有"],
   "advisor.market": ["See what is free with this much VRAM", "查看满足此显存的空闲显卡"],
 
@@ -72,7 +72,7 @@ export const advisor = {
   "advisor.deadline": ["Needed within, hours", "期限（小时）"],
   "advisor.log": ["Or paste a training log with steps and times", "或粘贴带步数与时间的训练日志"],
   "advisor.card_time": ["Card-hours", "卡时"],
-  "advisor.plans": ["Ways to do it, cheapest first", "可选方案，从便宜到贵"],
+  "advisor.plans": ["Ways to do it: what is here first, then the cheapest", "可选方案：本部署有的在前，再按费用"],
   "advisor.more": ["Show {{count}} more", "Show {{count}} more", "再显示 {{count}} 个"],
   "advisor.plan.time": ["Time", "用时"],
   "advisor.plan.cost": ["Cost", "费用"],

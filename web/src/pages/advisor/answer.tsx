@@ -70,13 +70,22 @@ export function shapeText(cards: number, name: string): string {
   return `${cards} × ${name}`;
 }
 
-/** To the create form with this shape, where a host has the model at all. */
+/** Whether a host here has so many cards of a model at all, free or not. */
+export function useIsHere(): (shape: { gpu_model: string; cards: number }) => boolean {
+  const offers = useQuery(queries.offers()).data ?? [];
+  return ({ gpu_model, cards }) => offers.some((offer) => offer.model === gpu_model && offer.cards_total >= cards);
+}
+
+/** What can be rented here before what cannot; else as it was. */
+export function hereFirst<Row extends { gpu_model: string; cards: number }>(rows: Row[], isHere: (row: Row) => boolean): Row[] {
+  return [...rows.filter(isHere), ...rows.filter((row) => !isHere(row))];
+}
+
+/** To the create form with this shape, where there is such a host. */
 export function RentLink({ model, name, cards }: { model: string; name: string; cards: number }) {
   const say = useSay();
-  const offers = useQuery(queries.offers()).data ?? [];
-  if (!offers.some((offer) => offer.model === model && offer.cards_total >= cards)) {
-    return <span className="soft small">{say("advisor.not_here")}</span>;
-  }
+  const isHere = useIsHere();
+  if (!isHere({ gpu_model: model, cards })) return <span className="soft small nowrap">{say("advisor.not_here")}</span>;
   return (
     <Link
       to={`/instances/new?model=${encodeURIComponent(model)}&count=${cards}`}

@@ -18,7 +18,7 @@ const TASKS: Task[] = ["training", "inference", "images"];
 
 function columns(say: Say): Column<CardRankView>[] {
   return [
-    { name: say("advisor.card"), lead: true, value: (row) => <span className="strong">{row.rank}. {shapeText(row.cards, row.gpu_name)}</span> },
+    { name: say("advisor.card"), lead: true, value: (row) => <span className="strong nowrap">{row.rank}. {shapeText(row.cards, row.gpu_name)}</span> },
     { name: say("advisor.fit"), value: (row) => <Badge tone={FIT_TONE[row.fit]}>{say(`fit.${row.fit}`)}</Badge> },
     {
       name: say("advisor.why"),

@@ -1,4 +1,4 @@
-// Ways to do the work, the cheapest first.
+// Ways to do the work: what is here first, then by cost.
 import { useState } from "react";
 import { Button } from "antd";
 import type { PlanView } from "../../api/types";
@@ -7,19 +7,20 @@ import { Badge, Panel } from "../../components/basics";
 import { DataTable } from "../../components/data_table";
 import { spanText } from "../../components/span";
 import { useSay } from "../../i18n";
-import { RentLink, shapeText } from "./answer";
+import { hereFirst, RentLink, shapeText, useIsHere } from "./answer";
 
 const SHOWN = 8;
 
 export function Plans({ plans }: { plans: PlanView[] }) {
   const say = useSay();
+  const isHere = useIsHere();
   const [isWhole, setWhole] = useState(false);
   if (!plans.length) return null;
   return (
     <Panel flush title={say("advisor.plans")}>
       <DataTable
         label={say("advisor.plans")}
-        rows={isWhole ? plans : plans.slice(0, SHOWN)}
+        rows={hereFirst(plans, isHere).slice(0, isWhole ? plans.length : SHOWN)}
         rowKey={(plan) => `${plan.gpu_model} ${plan.cards}`}
         columns={[
           { name: say("advisor.card"), lead: true, value: (plan) => <span className="strong">{shapeText(plan.cards, plan.gpu_name)}</span> },

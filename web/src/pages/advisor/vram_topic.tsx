@@ -9,7 +9,7 @@ import { DataTable, type Column } from "../../components/data_table";
 import { useSay, type Say } from "../../i18n";
 import { formatSize, GIB } from "../../lib/size";
 import { useSettled } from "../../lib/use_settled";
-import { Conclusion, RentLink, Sentences, shapeText, Topic } from "./answer";
+import { Conclusion, hereFirst, RentLink, Sentences, shapeText, Topic, useIsHere } from "./answer";
 import { ChoiceField, ModelField, NumberField, PickField, type ModelValue } from "./fields";
 
 type Workload = NonNullable<VramRequest["workload"]>;
@@ -107,6 +107,7 @@ function fitColumns(say: Say): Column<VramFitView>[] {
 
 function VramAnswer({ view }: { view: VramView }) {
   const say = useSay();
+  const isHere = useIsHere();
   const { low_bytes, high_bytes, likely_bytes } = view.per_card;
   return (
     <>
@@ -122,7 +123,7 @@ function VramAnswer({ view }: { view: VramView }) {
         <DataTable
           label={say("advisor.fits")}
           columns={fitColumns(say)}
-          rows={view.fits.filter((fit) => fit.fit !== "no")}
+          rows={hereFirst(view.fits.filter((fit) => fit.fit !== "no"), isHere)}
           rowKey={(fit) => fit.gpu_model}
         />
       </Panel>
