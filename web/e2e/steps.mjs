@@ -25,9 +25,9 @@ export async function fromMenu(page, say, act) {
   await page.getByRole("menuitem", { name: act, exact: true }).click();
 }
 
-/** Presses the button of the open dialog, and waits until it is gone. */
+/** Presses the button of the open dialog, and waits until it is gone. While the sign of an earlier press fades, its name begins with "loading". */
 export async function confirm(page, name) {
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name, exact: true }).click();
+  await dialog.getByRole("button", { name: new RegExp(`^(loading )?${name}$`) }).click();
   await dialog.waitFor({ state: "hidden" });
 }
